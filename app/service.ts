@@ -22,6 +22,8 @@ import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { LiveMatches } from "../core/matches/LiveMatches.ts"
+import * as EnforceMatching from "../core/matching/enforceMatching.ts"
+import { MatchingLimits } from "../core/matching/MatchingLimits.ts"
 import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
 import { type Failpoint, Failpoints } from "../core/model/Failpoints.ts"
@@ -86,6 +88,7 @@ export const service = (options: ServiceOptions, { isServer = false } = {}) => {
     Layer.provideMerge(CaughtUpFeed.layer),
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
+    Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(platforms),
@@ -97,7 +100,7 @@ export const service = (options: ServiceOptions, { isServer = false } = {}) => {
 
 type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
 
-/** Runs the background work (budgets, reconciler, ingest, retention, webhooks, compliance) while the gateway effect runs. */
+/** Runs the background work (budgets, reconciler, ingest, limits on matching, retention, webhooks, compliance) while the gateway effect runs. */
 export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
     const options = yield* serviceOptions
@@ -107,6 +110,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       yield* Layer.build(Enforcer.layer)
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)
+      yield* Layer.build(EnforceMatching.layer)
       const { limitOf } = yield* Quotas
       const limitsOf = (account: AccountId) =>
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
@@ -139,6 +143,7 @@ const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>
     return {
       requests: settings.limitRequests,
       checks: settings.limitChecks,
+      matching: settings.limitMatching,
       events: settings.limitEvents,
       streams: settings.limitStreams,
       webhooks: settings.limitWebhooks,

@@ -86,6 +86,12 @@ const table = {
       default: "20",
       description: "Maximum time that checks and backtests of an account may work per minute, in seconds"
     }),
+    limitMatching: limit({
+      name: "EARSHOT_LIMIT_MATCHING",
+      default: "20",
+      description:
+        "Maximum time that matching the rules of an account with events that all accounts share may take per minute, in seconds; beyond it the dearest are paused, unless no other account has rules"
+    }),
     limitEvents: limit({
       name: "EARSHOT_LIMIT_EVENTS",
       default: "600000",

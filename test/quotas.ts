@@ -5,7 +5,16 @@ import type { Defaults } from "../core/quotas/Limit.ts"
 import { LimitStore } from "../core/quotas/LimitStore.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
 
-export const NO_LIMITS: Defaults = { requests: 0, checks: 0, events: 0, streams: 0, webhooks: 0, matches: 0, bytes: 0 }
+export const NO_LIMITS: Defaults = {
+  requests: 0,
+  checks: 0,
+  matching: 0,
+  events: 0,
+  streams: 0,
+  webhooks: 0,
+  matches: 0,
+  bytes: 0
+}
 
 /** On a memory store, with no limits except these. */
 export const quotas = (limits: Partial<Defaults> = {}) =>

@@ -14,6 +14,7 @@ import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
+import { OwnRules } from "./OwnRules.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -44,19 +45,27 @@ export const platform = (
   language: Language,
   rulesPerAccount: Option.Option<number>,
   { hasDemoFeed = false } = {}
-): Layer.Layer<never, never, Sinks | Platforms | Entropy> =>
+): Layer.Layer<never, never, Sinks | Platforms | RuleStore | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const sinks = yield* Sinks
       const { sha256, bytes } = yield* Entropy
-      // A random seed: authors of rules and posts cannot provoke hash collisions.
-      const named = new NamedRules({
-        seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
-        largeCapacity: true,
-        coarseFields: coarseFields(language.fieldNames)
+      const emptyRules = (largeCapacity: boolean) =>
+        new NamedRules({
+          // Random: authors of rules and posts cannot provoke hash collisions.
+          seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
+          largeCapacity,
+          coarseFields: coarseFields(language.fieldNames)
+        })
+      const idOf = (text: string) => sha256(`${language.id}\n${text}`).slice(0, 32)
+      const { platform, sink } = yield* makePlatform(language, {
+        emptyRules,
+        idOf,
+        store: yield* RuleStore,
+        rulesPerAccount,
+        hasDemoFeed
       })
-      const { platform, sink } = yield* makePlatform(language, named, sha256, { rulesPerAccount, hasDemoFeed })
       yield* platforms.register(platform)
       sinks.set(language.id, sink)
     })
@@ -66,12 +75,19 @@ export const platform = (
 
 const makePlatform = (
   language: Language,
-  rules: NamedRules,
-  sha256: (text: string) => string,
-  { rulesPerAccount, hasDemoFeed }: { readonly rulesPerAccount: Option.Option<number>; readonly hasDemoFeed: boolean }
+  options: {
+    readonly emptyRules: (largeCapacity: boolean) => NamedRules
+    /** Derived from the text: the same text has the same id, also after a restart. */
+    readonly idOf: (text: string) => string
+    readonly store: RuleStore["Type"]
+    readonly rulesPerAccount: Option.Option<number>
+    readonly hasDemoFeed: boolean
+  }
 ) =>
   Effect.gen(function* () {
+    const { emptyRules, idOf, store, rulesPerAccount, hasDemoFeed } = options
     const { id } = language
+    const rules = emptyRules(true)
     // Back-pressure: publishers wait while the store is behind.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
 
@@ -81,6 +97,27 @@ const makePlatform = (
     const clock = yield* Effect.clock
     const since = clock.unsafeCurrentTimeMillis()
     let lastEventAt: number | undefined
+
+    const parseHeld = (platformRuleId: string): Expression | undefined => {
+      const text = textById.get(platformRuleId)
+      return text === undefined ? undefined : language.check(text).rule?.expression
+    }
+
+    const expressionOf = (platformRuleId: string): Expression | undefined => {
+      const expression = expensive.get(platformRuleId) ?? parseHeld(platformRuleId)
+      if (expression !== undefined) expensive.set(platformRuleId, expression)
+      return expression
+    }
+
+    const own = new OwnRules({
+      all: rules,
+      held: textById,
+      idOf,
+      parse: parseHeld,
+      expressionOf,
+      emptyRules: () => emptyRules(false),
+      textsOf: (account, among) => store.textsOf(account, id, among)
+    })
 
     const parse = (text: string) => {
       const { rule, issues } = language.check(text)
@@ -93,8 +130,7 @@ const makePlatform = (
       Effect.gen(function* () {
         const rule = parse(text)
         if (Either.isLeft(rule)) return Either.left(rule.left)
-        // Derived from the text: the same text has the same id, also after a restart.
-        const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
+        const platformRuleId = idOf(text)
         if (!rules.has(platformRuleId)) {
           const { unindexed } = rules.stats
           rules.set(platformRuleId, rule.right.expression)
@@ -106,6 +142,7 @@ const makePlatform = (
             )
           }
         }
+        own.registered(text)
         return Either.right({ platformRuleId, translatedValue: text })
       })
 
@@ -122,6 +159,7 @@ const makePlatform = (
             rules.delete(platformRuleId)
             textById.delete(platformRuleId)
             expensive.delete(platformRuleId)
+            own.unregistered(platformRuleId)
           }
         }),
       inventory: Effect.sync(() => ({
@@ -150,21 +188,23 @@ const makePlatform = (
         since,
         lastEventAt: Option.fromNullable(lastEventAt),
         lastError: Option.none()
-      }))
-    }
-
-    const expressionOf = (platformRuleId: string): Expression | undefined => {
-      const text = textById.get(platformRuleId)
-      if (text === undefined) return undefined
-      const expression = expensive.get(platformRuleId) ?? language.check(text).rule?.expression
-      if (expression !== undefined) expensive.set(platformRuleId, expression)
-      return expression
+      })),
+      drainCosts: Effect.sync(() =>
+        rules.drainCosts().map(({ name, seconds }) => ({
+          platformRuleId: name,
+          text: textById.get(name) ?? "",
+          seconds
+        }))
+      )
     }
 
     const sink: Sink = {
-      match: (event) => {
+      prepare: (sender) => own.prepare(sender),
+      match: (event, sender) => {
         lastEventAt = clock.unsafeCurrentTimeMillis()
-        return rules.matchInTurns(event, expressionOf)
+        return sender === undefined
+          ? rules.matchInTurns(event, expressionOf, { isCharged: true })
+          : own.match(sender, event)
       },
       offer: (delivery) => Queue.offer(queue, delivery)
     }

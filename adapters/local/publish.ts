@@ -17,8 +17,13 @@ import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
 /** The feed's connection to one in-process platform. */
 export interface Sink {
-  /** Ids of the matching rules. Call it exactly once per event: it also records the time of the last event. */
-  readonly match: (event: PlatformEvent) => Turns<ReadonlyArray<string>>
+  /** Call it before `match`, if an account sends the event. Mostly done at once. */
+  readonly prepare: (sender: AccountId) => Effect.Effect<void, StoreUnavailable>
+  /**
+   * Ids of the matching rules: those of the sender, or of all accounts without one. Call it exactly once per event: it
+   * also records the time of the last event.
+   */
+  readonly match: (event: PlatformEvent, sender: AccountId | undefined) => Turns<ReadonlyArray<string>>
   /** Queues a delivery to be stored. Waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>
 }
@@ -114,7 +119,8 @@ export const publisher = (options: {
         accepted[id] = (accepted[id] ?? 0) + 1
         // Before it is matched: rules may change in between.
         const receivedAt = asOf ?? (yield* Clock.currentTimeMillis)
-        const platformRuleIds = yield* inTurns(sink.match(event.fields), yieldIfDue)
+        if (sender !== undefined) yield* sink.prepare(sender)
+        const platformRuleIds = yield* inTurns(sink.match(event.fields, sender), yieldIfDue)
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)

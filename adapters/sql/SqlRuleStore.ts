@@ -15,6 +15,7 @@ import {
   type NewPause,
   type NewRule,
   PAUSED,
+  type Pause,
   type RuleGap,
   type RuleLink,
   RuleStore,
@@ -83,20 +84,20 @@ const make = Effect.gen(function* () {
     )
 
   const startPaused = (rule: NewRule, platform: PlatformId, paused: NewPause | "by_account") => {
-    const { state, reason, until, budget, cause, detail } =
+    const { state, reason, pause, cause, detail } =
       paused === "by_account"
-        ? { state: "paused", reason: null, until: null, budget: null, ...PAUSED }
+        ? { state: "paused", reason: null, pause: undefined, ...PAUSED }
         : {
             state: "failed",
             reason: paused.reason,
-            ...paused.pause,
+            pause: paused.pause,
             cause: causeOf(paused.pause),
             detail: paused.reason
           }
     return sql`
       with paused as (
         update registrations set state = ${state}, reason = ${reason}, watched_since = since,
-          paused_until = ${until}, paused_budget = ${budget}
+          ${setPause(pause)}
         where rule_id = ${toUuid(rule.id)} and platform = ${platform}
         returning rule_id, platform, account_id, since
       )
@@ -144,18 +145,21 @@ const make = Effect.gen(function* () {
       insert into rule_gaps (rule_id, platform, account_id, platform_rule_id, started_at, ended_at, cause, detail)
       select rule_id, platform, account_id, platform_rule_id, ${lostSince}, ${at}, ${DROPPED.cause}, ${DROPPED.detail}
       from before where state = 'active'
+    ), versions as (
+      insert into rule_versions as v (platform, version) select platform, 1 from before
+      on conflict (platform) do update set version = v.version + 1 returning platform, version
     )
     update registrations g set platform_rule_id = ${registered.platformRuleId},
       translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at},
-      paused_until = null, paused_budget = null
-    from before b where g.rule_id = b.rule_id and g.platform = b.platform`
+      ${setPause(undefined)}, version = v.version
+    from before b join versions v using (platform) where g.rule_id = b.rule_id and g.platform = b.platform`
 
   const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at, pause }: Failure) =>
     Effect.gen(function* () {
       const cause = causeOf(pause)
       const failed = yield* sql`update registrations set state = 'failed', reason = ${reason},
           since = case when state = 'failed' then since else ${at} end,
-          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null}
+          ${setPause(pause)}
         where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
         returning 1`
       if (failed.length === 0) return
@@ -168,11 +172,30 @@ const make = Effect.gen(function* () {
         on conflict (rule_id, platform) where ended_at is null do nothing`
     }).pipe(sql.withTransaction)
 
-  const endPauses = (platform: PlatformId, { at, budget }: { readonly at: Timestamp; readonly budget: number }) => sql`
-    update registrations set paused_until = null, paused_budget = null
-    where platform = ${platform} and paused_until is not null
-      and (paused_until <= ${at} or ${budget}::bigint = 0 or paused_budget < ${budget}::bigint)
+  const setPause = (pause: Pause | undefined) => sql`paused_until = ${pause?.until ?? null},
+    paused_budget = ${pause?.limit ?? null}, paused_cause = ${pause?.cause ?? null}`
+
+  const isPausedFor = (platform: PlatformId, cause: Pause["cause"]) =>
+    sql`platform = ${platform} and paused_until is not null and coalesce(paused_cause, 'budget') = ${cause}`
+
+  const endPauses = (platform: PlatformId, { cause, limit, at, account }: EndOfPauses) => sql`
+    update registrations set ${setPause(undefined)}
+    where ${isPausedFor(platform, cause)}
+      and (paused_until <= ${at} or ${limit}::bigint = 0 or paused_budget < ${limit}::bigint)
+      and ${account === undefined ? sql.literal("true") : sql`account_id = ${toUuid(account)}`}
     returning 1`
+
+  const textsOf = (account: AccountId, platform: PlatformId, among: Option.Option<ReadonlyArray<string>>) => sql<{
+    readonly text: string
+  }>`select distinct text from registrations where account_id = ${toUuid(account)} and platform = ${platform}
+      and ${Option.match(among, { onNone: () => sql.literal("true"), onSome: (texts) => sql`text = any(${texts}::text[])` })}`
+
+  const textOwners = (platform: PlatformId, texts: ReadonlyArray<string>) => sql<{
+    readonly text: string
+    readonly account_id: string
+  }>`select distinct text, account_id from registrations
+      where platform = ${platform} and text = any(${texts}::text[]) and state not in ('removing', 'paused')
+        and paused_until is null`
 
   const countOn = (platform: PlatformId, what: Fragment, isCounted: Fragment) =>
     sql<{ readonly count: number }>`select count(${what})::int as count from registrations
@@ -302,6 +325,20 @@ const make = Effect.gen(function* () {
     fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),
     endPauses: (platform, when) =>
       Effect.map(endPauses(platform, when), ({ length }) => length).pipe(fenced(sql), unavailable("rules.endPauses")),
+    pausedAccounts: (platform, cause) =>
+      sql<{ readonly account_id: string }>`select distinct account_id from registrations
+        where ${isPausedFor(platform, cause)}`.pipe(
+        Effect.map((rows) => rows.map((row) => fromUuid("acct", row.account_id))),
+        unavailable("rules.pausedAccounts")
+      ),
+    textsOf: (account, platform, among) =>
+      Effect.map(textsOf(account, platform, among), (rows) => rows.map(({ text }) => text)).pipe(
+        unavailable("rules.textsOf")
+      ),
+    textOwners: (platform, texts) =>
+      Effect.map(textOwners(platform, texts), (rows) =>
+        rows.map(({ text, account_id }) => ({ text, accountId: fromUuid("acct", account_id) }))
+      ).pipe(unavailable("rules.textOwners")),
     comparedAt: (platform) =>
       sql<{ readonly at: Date }>`select at from comparisons where platform = ${platform}`.pipe(
         Effect.map(([row]) => Option.map(Option.fromNullable(row), ({ at }) => fromDate(at))),
@@ -398,6 +435,8 @@ const toRule = (row: RuleRow): Rule => ({
 type Restored = Parameters<RuleStore["Type"]["restore"]>[2]
 
 type Failure = Parameters<RuleStore["Type"]["fail"]>[2]
+
+type EndOfPauses = Parameters<RuleStore["Type"]["endPauses"]>[1]
 
 interface OldestRow {
   readonly platform: PlatformId

@@ -630,6 +630,13 @@ export const migrations = {
           raise exception 'An earlier batch is not stored yet' using errcode = 'ES003';
         end if;
       end $$`
+  }),
+
+  "0022_pauses_for_matching": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Null: the budget. `paused_budget` is then the limit of this cause.
+    yield* sql`alter table registrations add column paused_cause text`
+    yield* sql`create index registrations_paused on registrations (platform) where paused_until is not null`
   })
 }
 
@@ -647,7 +654,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0019_replays": true,
   // Counts all stored matches, and no match can be stored meanwhile.
   "0020_counts_of_matches": false,
-  "0021_batches": true
+  "0021_batches": true,
+  "0022_pauses_for_matching": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -4,10 +4,10 @@ import { fromUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import type { RegistrationState } from "../../core/rules/Rule.ts"
-import type { Candidate, StoredRegistration } from "../../core/rules/RuleStore.ts"
+import type { Candidate, Pause, StoredRegistration } from "../../core/rules/RuleStore.ts"
 
 export const REGISTRATIONS =
-  "select g.rule_id, g.account_id, platform, text, platform_rule_id, translated_value, state, since, paused_until, paused_budget, outcome, r.purpose from registrations g join rules r on r.id = g.rule_id"
+  "select g.rule_id, g.account_id, platform, text, platform_rule_id, translated_value, state, since, paused_until, paused_budget, paused_cause, outcome, r.purpose from registrations g join rules r on r.id = g.rule_id"
 
 export interface RegistrationRow {
   readonly rule_id: string
@@ -20,6 +20,7 @@ export interface RegistrationRow {
   readonly since: Date
   readonly paused_until: Date | null
   readonly paused_budget: string | null
+  readonly paused_cause: Pause["cause"] | null
   readonly purpose: Candidate["purpose"] | null
 }
 
@@ -34,7 +35,8 @@ export const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   since: fromDate(row.since),
   pause: Option.map(Option.fromNullable(row.paused_until), (until) => ({
     until: fromDate(until),
-    budget: Number(row.paused_budget)
+    cause: row.paused_cause ?? "budget",
+    limit: Number(row.paused_budget)
   })),
   purpose: Option.fromNullable(row.purpose)
 })

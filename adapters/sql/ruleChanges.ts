@@ -55,12 +55,13 @@ export const changeRule = (
         where rule_id = ${candidate} or (rule_id = ${rule} and platform = any(${ended}::text[])) returning *
       ), counted as (select count(*) as rows from gone)
       insert into registrations (rule_id, platform, account_id, text, platform_rule_id, translated_value, state, since,
-        reason, watched_since, paused_until, paused_budget, outcome, version)
+        reason, watched_since, paused_until, paused_budget, paused_cause, outcome, version)
       select case when g.rule_id = ${rule} then ${candidate}::uuid else ${rule}::uuid end, g.platform, g.account_id,
         g.text, g.platform_rule_id, g.translated_value,
         case when g.rule_id = ${rule} then 'removing' else g.state end,
         case when g.rule_id = ${rule} then ${at} else g.since end,
-        g.reason, coalesce(o.watched_since, g.watched_since), g.paused_until, g.paused_budget, g.outcome, g.version
+        g.reason, coalesce(o.watched_since, g.watched_since), g.paused_until, g.paused_budget, g.paused_cause, g.outcome,
+        g.version
       from gone g cross join counted left join gone o on o.rule_id = ${rule} and o.platform = g.platform
       where counted.rows > 0`
     yield* sql`with added as (

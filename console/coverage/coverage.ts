@@ -159,6 +159,7 @@ const CAUSES: Readonly<Partial<Record<WireGap["cause"], string>>> = {
   unreadable: "The platform sent something unreadable",
   rule_failed: "The platform rejects the rule",
   rules_dropped: "The platform had lost the rule",
+  matching: "The rule was paused: the rules of the account cost too much to match",
   budget: "Paused for the monthly budget"
 }
 

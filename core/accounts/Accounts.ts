@@ -7,7 +7,7 @@ import { InvalidArgument, type StoreUnavailable } from "../model/Errors.ts"
 import { AccountId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
-import { describeLimit, type LimitName, limitNames, platformOf } from "../quotas/Limit.ts"
+import { describeLimit, isWindowLimit, type LimitName, limitNames, platformOf } from "../quotas/Limit.ts"
 import { Quotas, secondsLeft } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { WebhookStore } from "../webhooks/WebhookStore.ts"
@@ -72,6 +72,7 @@ export class Accounts extends Context.Tag("core/Accounts")<
         switch (name) {
           case "requests":
           case "checks":
+          case "matching":
           case "events":
           case "streams":
             return quotas.used(account, name)
@@ -94,7 +95,7 @@ export class Accounts extends Context.Tag("core/Accounts")<
             limit: limit === 0 ? null : limit,
             used: Number((yield* used(account, name)).toFixed(1))
           }
-          return name === "requests" || name === "checks" || name === "events"
+          return isWindowLimit(name)
             ? { ...usage, resets_in_seconds: secondsLeft(yield* Clock.currentTimeMillis) }
             : usage
         })

@@ -13,7 +13,7 @@ import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Pauses } from "../rules/Pauses.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { type NewPause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import { type NewPause, type Pause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import type { BudgetUsage } from "./BudgetUsage.ts"
@@ -149,7 +149,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           const now = yield* Clock.currentTimeMillis
           const used = yield* usedBy(platform, now)
           const isPausedNow = ({ pause }: StoredRegistration) =>
-            Option.exists(pause, (one) => one.budget >= budget && Date.parse(one.until) > now)
+            Option.exists(pause, (one) => isForBudget(one) && one.limit >= budget && Date.parse(one.until) > now)
           const isPausedText =
             used >= budget ||
             (used >= budget * WARN_SHARE &&
@@ -187,7 +187,11 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           const budget = budgetOf(platform)
           if (budget === 0 && released.has(platform.id)) return
           const now = yield* Clock.currentTimeMillis
-          const ended = yield* rules.endPauses(platform.id, { at: Timestamp.fromMillis(now), budget })
+          const ended = yield* rules.endPauses(platform.id, {
+            cause: "budget",
+            limit: budget,
+            at: Timestamp.fromMillis(now)
+          })
           if (ended > 0) {
             yield* Effect.logInfo(`The pause of ${counted(ended, "rule")} on "${platform.id}" is over`)
             yield* Effect.forkIn(registrations.recheck(platform.id), scope)
@@ -298,14 +302,16 @@ const pauseAt = (spent: Spent): NewPause => {
   const until = Timestamp.fromMillis(Timestamp.monthStart(spent.now, 1))
   return {
     reason: `paused: ${describeSpent(spent)}; it is registered again on ${until.slice(0, 10)}`,
-    pause: { until, budget: spent.budget }
+    pause: { until, cause: "budget", limit: spent.budget }
   }
 }
 
 const describeSpent = ({ budget, used }: Spent): string =>
   `the monthly budget of ${budget} posts is ${used >= budget ? "used up" : "nearly used up"}`
 
-const isPaused = ({ pause }: StoredRegistration): boolean => Option.isSome(pause)
+const isPaused = ({ pause }: StoredRegistration): boolean => Option.exists(pause, isForBudget)
+
+const isForBudget = ({ cause }: Pause): boolean => cause === "budget"
 
 const isAccount = (subject: Subject): subject is AccountId => subject.startsWith("acct_")
 

@@ -17,6 +17,7 @@ import type { Expression, Field } from "../syntax/expression/expression.ts"
 import type { Turns } from "../work/turns.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
+import type { Costs } from "./Costs.ts"
 import { Compiler, layout } from "./code.ts"
 import { eventsRead, passAllGuards, readTerms } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
@@ -57,6 +58,9 @@ export type Found = (rule: number, isDecided: boolean) => void
 
 /** A program is [seen mark, rule], then the code. */
 const HEADER_WORDS = 2
+
+/** What a candidate costs beside the steps of its code. */
+const NANOS_PER_CANDIDATE = 40
 
 export class Engine {
   // Read by `readTerms`.
@@ -145,15 +149,16 @@ export class Engine {
 
   /**
    * Like `match`, for any event and any rules. Rules can be changed and other events matched between two turns. The tests
-   * of one event get a limited amount of work; a rule that needs more is reported as undecided.
+   * of one event get a limited amount of work; a rule that needs more is reported as undecided. `costs`: what verifying
+   * each rule has cost is added to it.
    */
-  *matchInTurns(event: PlatformEvent, found: Found): Turns<void> {
+  *matchInTurns(event: PlatformEvent, found: Found, costs?: Costs): Turns<void> {
     if (this.rules.count === 0) return
     const { changes } = this
     const large = yield* readLargeFields(event, this)
     const read = () => readTerms(event, this, changes === this.changes ? large : undefined)
     const terms = read()
-    const work = new Work(this.nextStamp(), true)
+    const work = new Work(this.nextStamp(), true, costs)
     const rest = this.verifyCandidates(event, terms, work, found)
     this.learn(terms)
     if (rest.length > 0) yield* this.verifyRest(rest, event, { terms, read }, work, found)
@@ -212,9 +217,11 @@ export class Engine {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
     work.isUndecided = false
+    const before = work.steps + work.testNanos
     // In a large event the chains of `eventTerms` are long.
     work.steps += lengthOf(words, at + HEADER_WORDS) * (1 + (terms >> 10))
     const isMatch = verify(words, at + HEADER_WORDS, event, this.predicates, work)
+    work.costs?.add(words[at + 1] ?? 0, NANOS_PER_CANDIDATE + work.steps + work.testNanos - before)
     if (isMatch || work.isUndecided) found(words[at + 1] ?? 0, !work.isUndecided)
   }
 

@@ -65,7 +65,7 @@ export class Predicates {
     if (entry === undefined) return false
     if (entry.stamp === work.stamp) return entry.result
     if (work.hasTests) {
-      const turn = testInTurns(entry.predicate, event, work.tests).next()
+      const turn = work.costs === undefined ? test(entry, event, work) : timedTest(entry, event, work)
       if (turn.done === true) {
         entry.stamp = work.stamp
         entry.result = turn.value
@@ -79,5 +79,14 @@ export class Predicates {
 }
 
 // ---- helpers ----
+
+const test = ({ predicate }: Entry, event: EventFields, work: Work) => testInTurns(predicate, event, work.tests).next()
+
+const timedTest = (entry: Entry, event: EventFields, work: Work) => {
+  const startedAt = performance.now()
+  const turn = test(entry, event, work)
+  work.testNanos += (performance.now() - startedAt) * 1e6
+  return turn
+}
 
 const noGrams = new Int32Array(0)

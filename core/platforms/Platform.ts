@@ -120,11 +120,12 @@ export const GapCause = Schema.Literal(
   "rule_failed",
   "rules_dropped",
   "budget",
+  "matching",
   "paused"
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. paused: the account paused the rule."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. matching: the rule was paused because the rules of the account cost more to match than its limit allows. paused: the account paused the rule."
 })
 export type GapCause = typeof GapCause.Type
 
@@ -180,6 +181,13 @@ export interface PostLookUp {
   readonly ask: (postIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, PostState>, PlatformFailure>
 }
 
+/** What matching shared events against one text has cost. */
+export interface MatchingCost {
+  readonly platformRuleId: string
+  readonly text: string
+  readonly seconds: number
+}
+
 export interface Platform {
   readonly id: PlatformId
   /** Its limits, and those in `syntax`, may change: they depend on the plan that the platform reports. */
@@ -212,6 +220,8 @@ export interface Platform {
   /** The live stream. Resumes at the cursor if the platform can replay. Run it once: it ends only with its scope. */
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
+  /** What matching shared events has cost since the last call. Absent: this process does not match the events. */
+  readonly drainCosts?: Effect.Effect<ReadonlyArray<MatchingCost>>
   /** The account's plan, if `language` depends on it. Several servers tell each other what the platform said of it. */
   readonly plan?: { readonly current: () => string; readonly adopt: (plan: string) => void }
   /**

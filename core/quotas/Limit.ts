@@ -8,6 +8,8 @@ export const WINDOW_SECONDS = 60
 const limits = {
   requests: "Requests per minute",
   checks: "Seconds of work on checks and backtests per minute",
+  matching:
+    "Seconds per minute of matching rules with events that all accounts share; beyond it the dearest are paused",
   events: "Events sent per minute",
   streams: "Open live streams and waits, on each server",
   webhooks: "Webhooks",
@@ -17,8 +19,10 @@ const limits = {
 
 type PlainLimit = keyof typeof limits
 
+const windowLimits = ["requests", "checks", "matching", "events"] as const
+
 /** Limits per minute. */
-export type WindowLimit = "requests" | "checks" | "events"
+export type WindowLimit = (typeof windowLimits)[number]
 
 export type LimitName = PlainLimit | `rules.${PlatformId}`
 
@@ -26,6 +30,8 @@ export type LimitName = PlainLimit | `rules.${PlatformId}`
 export type Defaults = Readonly<Record<PlainLimit, number>>
 
 export const isPlain = (name: LimitName): name is PlainLimit => Object.hasOwn(limits, name)
+
+export const isWindowLimit = (name: LimitName): name is WindowLimit => windowLimits.some((one) => one === name)
 
 export const describeLimit = (name: LimitName): string =>
   isPlain(name) ? limits[name] : `Rules on ${platformOf(name)}`

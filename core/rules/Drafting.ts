@@ -33,10 +33,10 @@ export const Drafting = Effect.gen(function* () {
       return limits
     })
 
-  /** With the pauses of a budget that is nearly used up. */
-  const withPauses = (filters: ReadonlyArray<CheckedFilter>) =>
+  /** With the pauses of a budget that is nearly used up, and of an account that has reached its limit on matching. */
+  const withPauses = (account: AccountId, filters: ReadonlyArray<CheckedFilter>) =>
     Effect.forEach(filters, (filter) =>
-      Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({
+      Effect.map(pauseFor(filter.platform, filter.text, account), (paused) => ({
         ...filter,
         paused: Option.getOrUndefined(paused)
       }))

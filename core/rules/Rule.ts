@@ -69,7 +69,7 @@ export type RulePatch = typeof RulePatch.Type
 export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed", "paused").annotations({
   identifier: "RegistrationState",
   description:
-    "paused: the account paused the rule. failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the platform does not get the rule because the monthly budget is nearly used up: the reason says so"
+    "paused: the account paused the rule. failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the platform does not get the rule because the monthly budget is nearly used up, or because the rules of the account cost too much to match: the reason says so"
 })
 export type RegistrationState = typeof RegistrationState.Type
 

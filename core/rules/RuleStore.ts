@@ -74,12 +74,16 @@ export interface StoredRegistration {
   readonly purpose: Option.Option<Candidate["purpose"]>
 }
 
-/** A rule is paused when the monthly budget is nearly used up. */
+/** A rule is paused when the monthly budget is nearly used up, or when the rules of its account cost too much to match. */
 export interface Pause {
   readonly until: Timestamp
-  /** The budget at that time. */
-  readonly budget: number
+  readonly cause: Extract<GapCause, "budget" | "matching">
+  /** At that time: the posts of the budget, or the milliseconds of matching per minute. */
+  readonly limit: number
 }
+
+/** An account with a registration that has this text. */
+export type TextOwner = Pick<StoredRegistration, "text" | "accountId">
 
 /** A pause that begins. */
 export interface NewPause {
@@ -144,7 +148,7 @@ export const DROPPED = {
 export type StoredVersion = Omit<RuleVersion, "changed">
 
 /** The cause of the gap of a failed registration. */
-export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefined ? "rule_failed" : "budget")
+export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefined ? "rule_failed" : pause.cause)
 
 /** A rule is visible from the activation of all its registrations until `hide`. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
@@ -187,13 +191,18 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       }
     ) => Effect.Effect<void, StoreUnavailable>
     /**
-     * Ends the pauses that are over at `at`, and those for a smaller budget; 0 is no limit. Returns the number of rules.
-     * They stay failed until the platform holds them again.
+     * Ends the pauses of this cause that are over at `at`, and those for a smaller limit; 0 is no limit. Returns the number
+     * of rules. They stay failed until the platform holds them again. Without `account`: of all accounts.
      */
     readonly endPauses: (
       platform: PlatformId,
-      when: { readonly at: Timestamp; readonly budget: number }
+      when: Pick<Pause, "cause" | "limit"> & { readonly at: Timestamp; readonly account?: AccountId }
     ) => Effect.Effect<number, StoreUnavailable>
+    /** The accounts that have rules on the platform with a pause of this cause. */
+    readonly pausedAccounts: (
+      platform: PlatformId,
+      cause: Pause["cause"]
+    ) => Effect.Effect<ReadonlyArray<AccountId>, StoreUnavailable>
     /** When the rules of the platform were last compared with the store. */
     readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
     readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
@@ -241,6 +250,20 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
     ) => Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * The texts of all registrations of the account on the platform, in any state. `among`: only these. A text is there
+     * before any platform gets it.
+     */
+    readonly textsOf: (
+      account: AccountId,
+      platform: PlatformId,
+      among: Option.Option<ReadonlyArray<string>>
+    ) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    /** The accounts that want the platform to hold these texts: without paused registrations. */
+    readonly textOwners: (
+      platform: PlatformId,
+      texts: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<TextOwner>, StoreUnavailable>
     /** Only visible rules and shadows. A rule also has the ids that the platform gave it before `restore` and `change`: late events have them. */
     readonly ruleLinks: (
       platform: PlatformId,

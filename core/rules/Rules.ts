@@ -86,7 +86,7 @@ export class Rules extends Context.Tag("core/Rules")<
           const filters: ReadonlyArray<PausableFilter> =
             draft.paused === true
               ? checked.map((filter) => ({ ...filter, paused: "by_account" }))
-              : yield* withPauses(checked)
+              : yield* withPauses(account, checked)
           const rule = yield* newRule(account, draft, filters)
           const created = (registered: ReadonlyMap<PlatformId, Registered>): CreatedRule => ({
             id: rule.id,
@@ -170,7 +170,7 @@ export class Rules extends Context.Tag("core/Rules")<
               })
               const changed = checked.filter(({ platform, text }) => texts.get(platform.id) !== text)
               const isPaused = held.some(({ state }) => state === "paused")
-              const filters = isPaused ? [] : yield* withPauses(changed)
+              const filters = isPaused ? [] : yield* withPauses(account, changed)
               return {
                 ...(patch.name !== undefined && { name: patch.name }),
                 ...(patch.intent !== undefined && { intent: patch.intent }),
@@ -203,12 +203,16 @@ export class Rules extends Context.Tag("core/Rules")<
         const resume = Effect.fn("Rules.resume")(function* (account: AccountId, id: string) {
           return yield* change(account, id, undefined, (held) =>
             Effect.gen(function* () {
-              const paused = held.filter(({ state }) => state === "paused")
+              const paused = held.filter((one) => one.state === "paused" || isPausedForMatching(one))
               const filters = yield* Effect.forEach(paused, ({ platform, text }) =>
                 Effect.map(platforms.get(platform), (found) => ({ platform: found, text, sent: text, warnings: [] }))
               )
-              const ended = paused.map(({ platform }) => platform)
-              return { filters: yield* withPauses(filters), ended, paused: [], limited: ended }
+              return {
+                filters: yield* withPauses(account, filters),
+                ended: paused.map(({ platform }) => platform),
+                paused: [],
+                limited: paused.flatMap(({ platform, state }) => (state === "paused" ? [platform] : []))
+              }
             })
           )
         })
@@ -237,6 +241,9 @@ export class Rules extends Context.Tag("core/Rules")<
 
 /** Concurrent changes of one rule are rare. */
 const CHANGE_ATTEMPTS = 5
+
+const isPausedForMatching = ({ pause }: StoredRegistration): boolean =>
+  Option.exists(pause, ({ cause }) => cause === "matching")
 
 /** A change of a rule. See `RuleChange`. */
 interface Plan {

@@ -128,7 +128,7 @@ export const makeChanges = (services: {
     return Effect.gen(function* () {
       yield* store.reserve(rule, limits)
       for (const { platform, paused } of rule.filters) {
-        if (paused !== undefined && paused !== "by_account") yield* Metrics.gap(platform, "budget")
+        if (paused !== undefined && paused !== "by_account") yield* Metrics.gap(platform, paused.pause.cause)
       }
       yield* failpoints.hit("create.reserved")
       // If the rollback fails, the rule stays pending and `reconcile` rolls it back.

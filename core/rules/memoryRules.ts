@@ -67,7 +67,9 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
             ...registration,
             from: rule.createdAt,
             to: Option.none(),
-            ...(reason === undefined ? PAUSED : { cause: "budget" as const, detail: reason })
+            ...(reason === undefined
+              ? PAUSED
+              : { cause: causeOf(Option.getOrUndefined(registration.pause)), detail: reason })
           }))
       ]
       rules.set(rule.id, {
@@ -132,11 +134,13 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       }
     })
 
-  const endPauses: RuleStore["Type"]["endPauses"] = (platform, { at, budget }) =>
+  const endPauses: RuleStore["Type"]["endPauses"] = (platform, { cause, limit, at, account }) =>
     Effect.sync(() => {
-      const isOver = (pause: Pause) => pause.until <= at || budget === 0 || pause.budget < budget
+      const isOver = (pause: Pause) =>
+        pause.cause === cause && (pause.until <= at || limit === 0 || pause.limit < limit)
       let ended = 0
       for (const rule of all()) {
+        if (account !== undefined && rule.accountId !== account) continue
         const registrations = rule.registrations.map((registration) => {
           if (registration.platform !== platform || !Option.exists(registration.pause, isOver)) return registration
           ended++
@@ -147,10 +151,12 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       return ended
     })
 
-  const settledOn = (platform: PlatformId) =>
+  const registrationsOn = (platform: PlatformId) =>
     all()
-      .flatMap(({ registrations }) => registrations)
-      .filter((registration) => registration.platform === platform && isSettled(registration.state))
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
+
+  const settledOn = (platform: PlatformId) => registrationsOn(platform).filter(({ state }) => isSettled(state))
 
   const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
     Effect.sync(() => {
@@ -315,6 +321,11 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
     restore,
     fail,
     endPauses,
+    pausedAccounts: (platform, cause) =>
+      Effect.sync(() => {
+        const paused = settledOn(platform).filter(({ pause }) => Option.exists(pause, (one) => one.cause === cause))
+        return [...new Set(paused.map(({ accountId }) => accountId))]
+      }),
     comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
     saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
     watches,
@@ -336,12 +347,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         for (const rule of all()) if (rule.candidate?.of === id) rules.delete(rule.id)
       }),
     registrations: (id) => Effect.sync(() => rules.get(id)?.registrations ?? []),
-    registrationsOn: (platform) =>
-      Effect.sync(() =>
-        all()
-          .sort((a, b) => (a.id < b.id ? -1 : 1))
-          .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
-      ),
+    registrationsOn: (platform) => Effect.sync(() => registrationsOn(platform)),
     count: (account, platform) => Effect.sync(() => countOf(account, platform)),
     counts: Effect.sync(() => {
       const counts = new Map<AccountId, number>()
@@ -361,6 +367,17 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
             rule.id !== ruleId &&
             rule.registrations.some((r) => r.platform === platform && r.text === text && isWantedState(r.state))
         )
+      ),
+    textsOf: (account, platform, among) =>
+      Effect.sync(() => {
+        const texts = registrationsOn(platform).flatMap(({ accountId, text }) => (accountId === account ? [text] : []))
+        return [...new Set(texts)].filter((text) => Option.isNone(among) || among.value.includes(text))
+      }),
+    textOwners: (platform, texts) =>
+      Effect.sync(() =>
+        registrationsOn(platform)
+          .filter(({ text, state, pause }) => texts.includes(text) && isWantedState(state) && Option.isNone(pause))
+          .map(({ text, accountId }) => ({ text, accountId }))
       ),
     ruleLinks
   })

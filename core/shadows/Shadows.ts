@@ -139,6 +139,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
           return yield* new InvalidArgument({ issues: [{ path: "overrides", message: "Is empty: send a filter" }] })
         }
         const filters = yield* withPauses(
+          account,
           yield* checkDraft({ platforms, quotas }, account, { platforms: wanted, overrides })
         )
         const before = yield* store.shadowOf(rule.id)

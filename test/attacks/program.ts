@@ -13,10 +13,10 @@ export interface Attacked {
 }
 
 /** Starts before the tests of a file and stops after them. Has the embedded store. */
-export const attackedProgram = (): (() => Attacked) => {
+export const attackedProgram = (settings: () => Readonly<Record<string, string>> = () => ({})): (() => Attacked) => {
   let running: Running | undefined
   beforeAll(async () => {
-    running = await startService("node", { LOG_LEVEL: "error" })
+    running = await startService("node", { LOG_LEVEL: "error", ...settings() })
   }, START_MILLIS)
   afterAll(() => running?.stop(), START_MILLIS)
   return () => {

@@ -96,7 +96,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
-        const paused = { reason: "paused", pause: { until: at(9), budget: 10 } }
+        const paused = { reason: "paused", pause: { until: at(9), cause: "budget" as const, limit: 10 } }
         const filters = newRule(account).filters.map((one) => (one.platform === "x" ? { ...one, paused } : one))
         const rule = newRule(account, { filters })
         yield* rules.reserve(rule, noLimits)
@@ -147,6 +147,56 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("a pause for matching has its own cause and limit, and ends for its account alone", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const [account, other] = [yield* newAccount, yield* newAccount]
+        const [rule, foreign] = [yield* visibleRule(account), yield* visibleRule(other)]
+        const pause = { until: at(9), cause: "matching" as const, limit: 20 }
+        for (const { id } of [rule, foreign]) {
+          yield* rules.fail(id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
+        }
+        const registration = (yield* rules.registrations(rule.id)).find(({ platform }) => platform === "x")
+        assert.deepStrictEqual(registration?.pause, Option.some(pause))
+        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        assert.deepInclude(gaps[0], { cause: "matching", detail: "paused" })
+        assert.sameMembers([...(yield* rules.pausedAccounts("x", "matching"))], [account, other])
+        assert.notInclude(yield* rules.pausedAccounts("x", "budget"), account)
+        assert.strictEqual(yield* rules.endPauses("x", { cause: "budget", limit: 0, at: at(9) }), 0)
+        const end = (limit: number, second: number) =>
+          rules.endPauses("x", { cause: "matching", limit, at: at(second), account })
+        assert.strictEqual(yield* end(20, 8), 0)
+        assert.strictEqual(yield* end(21, 8), 1, "the limit is raised")
+        assert.deepStrictEqual(yield* rules.pausedAccounts("x", "matching"), [other])
+        assert.strictEqual(yield* rules.endPauses("x", { cause: "matching", limit: 20, at: at(9) }), 1)
+      })
+    )
+
+    it.effect("textsOf has the texts of an account in any state, textOwners only the accounts that want them", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const [account, other] = [yield* newAccount, yield* newAccount]
+        const mine = yield* visibleRule(account)
+        const text = mine.filters.find(({ platform }) => platform === "x")?.text ?? ""
+        const pending = newRule(other, { filters: mine.filters })
+        const owners = (texts = [text]) =>
+          Effect.map(rules.textOwners("x", texts), (all) => all.map(({ accountId }) => accountId).sort())
+        assert.deepStrictEqual(yield* rules.textsOf(account, "x", Option.none()), [text])
+        assert.deepStrictEqual(yield* rules.textsOf(other, "x", Option.none()), [])
+        yield* rules.reserve(pending, noLimits)
+        assert.deepStrictEqual(yield* rules.textsOf(other, "x", Option.some([text, "none"])), [text], "while pending")
+        assert.deepStrictEqual(yield* rules.textsOf(other, "x", Option.some(["none"])), [])
+        assert.deepStrictEqual(yield* owners(), [account, other].sort())
+        assert.deepStrictEqual(yield* owners(["none"]), [])
+        const pause = { until: at(9), cause: "matching" as const, limit: 20 }
+        yield* rules.fail(mine.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
+        assert.deepStrictEqual(yield* owners(), [other])
+        assert.deepStrictEqual(yield* rules.textsOf(account, "x", Option.none()), [text])
+        yield* rules.remove(pending.id)
+        assert.deepStrictEqual(yield* owners(), [])
+      })
+    )
+
     it.effect("a paused rule is not wanted, and has a gap of its own, until the pause ends", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
@@ -156,7 +206,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           Effect.map(rules.registrations(id), (all) => all.find(({ platform }) => platform === "x")?.pause)
         const [wanted, paused] = [yield* rules.wanted("x"), yield* rules.paused("x")]
         yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(1), at: at(2) })
-        const pause = { until: at(9), budget: 9_007_199_254_740_991 }
+        const pause = { until: at(9), cause: "budget" as const, limit: 9_007_199_254_740_991 }
         yield* rules.fail(rule.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
         assert.deepStrictEqual(yield* pauseOf(rule.id), Option.some(pause))
         assert.deepStrictEqual(yield* pauseOf(other.id), Option.none())
@@ -167,9 +217,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         yield* rules.remove(same.id)
         assert.deepInclude((yield* rules.list(account))[1]?.platforms["x"], { state: "failed", reason: "paused" })
 
-        const endPauses = (second: number, budget: number) => rules.endPauses("x", { at: at(second), budget })
-        assert.strictEqual(yield* endPauses(8, pause.budget), 0)
-        assert.strictEqual(yield* endPauses(9, pause.budget), 1, "it is over")
+        const endPauses = (second: number, budget: number) =>
+          rules.endPauses("x", { cause: "budget", limit: budget, at: at(second) })
+        assert.strictEqual(yield* endPauses(8, pause.limit), 0)
+        assert.strictEqual(yield* endPauses(9, pause.limit), 1, "it is over")
         assert.deepStrictEqual(yield* pauseOf(rule.id), Option.none())
         assert.strictEqual(yield* rules.wanted("x"), wanted)
         for (const budget of [0, 11]) {
@@ -177,7 +228,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
             reason: "paused",
             lostSince: at(3),
             at: at(3),
-            pause: { until: at(9), budget: 10 }
+            pause: { until: at(9), cause: "budget" as const, limit: 10 }
           })
           assert.strictEqual(yield* endPauses(8, 10), 0)
           assert.strictEqual(yield* endPauses(8, budget), 1, `the budget is ${budget}`)

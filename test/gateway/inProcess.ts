@@ -15,6 +15,7 @@ import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
+import { MatchingLimits } from "../../core/matching/MatchingLimits.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
@@ -63,6 +64,7 @@ export const serviceOn = (
 ) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
     Layer.provideMerge(useCases),
+    Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
     Layer.provideMerge(platforms),

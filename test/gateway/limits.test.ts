@@ -85,6 +85,7 @@ describe("other limits", () => {
       assert.deepStrictEqual<unknown>(rest, {
         requests: [null, 0],
         checks: [20, 0],
+        matching: [null, 0],
         events: [null, 1],
         streams: [5, 0],
         webhooks: [20, 1],

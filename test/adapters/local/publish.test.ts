@@ -88,6 +88,7 @@ const slowPublisher = Effect.gen(function* () {
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
   const sink: Sink = {
+    prepare: () => Effect.void,
     *match() {
       return ["rule"]
     },

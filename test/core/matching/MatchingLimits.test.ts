@@ -1,0 +1,258 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Option, TestClock } from "effect"
+import { EventLog } from "../../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { Keys } from "../../../core/keys/Keys.ts"
+import { MatchingLimits } from "../../../core/matching/MatchingLimits.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
+import * as Timestamp from "../../../core/model/Timestamp.ts"
+import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
+import { type MatchingCost, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
+import { Quotas } from "../../../core/quotas/Quotas.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
+import { Pauses } from "../../../core/rules/Pauses.ts"
+import { Registrations } from "../../../core/rules/Registrations.ts"
+import { Rules } from "../../../core/rules/Rules.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { serviceOn } from "../../gateway/inProcess.ts"
+import { localPlatforms } from "../../platforms.ts"
+import { ann, bob, on } from "../world.ts"
+
+/** Seconds per minute. */
+const LIMIT = 6
+
+describe("MatchingLimits", () => {
+  it.scoped("pauses the dearest rules of an account beyond its limit, as few as necessary, and no others", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      const [dear, cheap] = [yield* world.create(ann, "dear"), yield* world.create(ann, "cheap")]
+      const foreign = yield* world.create(bob, "foreign")
+      yield* world.spend({ dear: 5, cheap: 0.5, foreign: 5 })
+      assert.deepStrictEqual(yield* world.states, ["active", "active", "active"])
+      yield* world.spend({ dear: 1, cheap: 0.1 })
+      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active"])
+      const [rule] = (yield* (yield* Rules).list(ann)).filter(({ id }) => id === dear)
+      assert.match(
+        rule?.platforms["firehose"]?.reason ?? "",
+        /^paused: matching the rules of the account took 6.6 of 6 seconds in this minute; it is registered again at \S+\. Make the filter cheaper, .* or ask the operator to raise the limit "matching"$/
+      )
+      const [gap] = yield* world.gapsOf(ann, dear)
+      assert.deepInclude(gap, { ruleId: dear, cause: "matching", to: Option.none() })
+      assert.strictEqual(gap?.detail, rule?.platforms["firehose"]?.reason)
+      assert.deepStrictEqual(yield* world.gapsOf(ann, cheap), [])
+      assert.deepStrictEqual(yield* world.gapsOf(bob, foreign), [])
+      assert.isFalse(yield* world.isHeld("dear"))
+
+      // The rest of the minute: the other rules cost little.
+      yield* world.spend({ cheap: 0.1, foreign: 0.1 })
+      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active"])
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("ends a pause after ten minutes, and doubles the next one if the rule is as dear again", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      const dear = yield* world.create(ann, "dear")
+      yield* world.create(bob, "foreign")
+      const minutes = (count: number) => Effect.zipRight(TestClock.adjust(`${count} minutes`), world.enforce)
+      yield* world.spend({ dear: 7 })
+      yield* minutes(9)
+      assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+      yield* minutes(1)
+      assert.deepStrictEqual(yield* world.states, ["active", "active"])
+      assert.isTrue(yield* world.isHeld("dear"))
+      assert.isTrue(Option.isSome((yield* world.gapsOf(ann, dear))[0]?.to ?? Option.none()))
+      yield* world.spend({ dear: 7 })
+      yield* minutes(19)
+      assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+      yield* minutes(1)
+      assert.deepStrictEqual(yield* world.states, ["active", "active"])
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped(
+    "ends a pause when the limit is raised, the filter changes, the rule is resumed or the others are gone",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* newWorld
+        const rules = yield* Rules
+        const dear = yield* world.create(ann, "dear")
+        const foreign = yield* world.create(bob, "foreign")
+        const pause = Effect.gen(function* () {
+          yield* TestClock.adjust("1 minute")
+          yield* world.spend({ dear: 7 })
+          assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+          // In the present minute new filters are paused, too.
+          yield* TestClock.adjust("1 minute")
+        })
+        yield* pause
+        yield* rules.resume(ann, dear)
+        assert.deepStrictEqual(yield* world.states, ["active", "active"])
+
+        yield* pause
+        yield* rules.update(ann, dear, { overrides: { firehose: "other" } })
+        assert.deepStrictEqual(yield* world.states, ["active", "active"])
+        yield* rules.update(ann, dear, { overrides: { firehose: "dear" } })
+
+        yield* pause
+        const { setLimit } = yield* Quotas
+        yield* setLimit(ann, "matching", Option.some(LIMIT + 1))
+        yield* world.enforce
+        assert.deepStrictEqual(yield* world.states, ["active", "active"])
+        yield* setLimit(ann, "matching", Option.none())
+
+        yield* pause
+        yield* rules.delete(bob, foreign)
+        yield* world.enforce
+        assert.deepStrictEqual(yield* world.states, ["active"])
+      }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("never pauses a rule of the only account with rules", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      yield* world.create(ann, "dear")
+      yield* world.spend({ dear: 50 })
+      assert.deepStrictEqual(yield* world.states, ["active"])
+      yield* world.create(ann, "another")
+      assert.deepStrictEqual(yield* world.states, ["active", "active"])
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("pauses new rules of an account for the rest of the minute in which it is beyond its limit", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      yield* world.create(ann, "dear")
+      yield* world.create(bob, "foreign")
+      yield* TestClock.adjust("10 seconds")
+      yield* world.spend({ dear: 7 })
+      yield* world.create(ann, "new")
+      yield* world.create(bob, "new too")
+      assert.deepStrictEqual(yield* world.states, ["failed", "active", "failed", "active"])
+      yield* TestClock.adjust("1 minute")
+      yield* world.enforce
+      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active", "active"])
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("shares the cost of a text between its accounts, and keeps it for those that are not paused", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      yield* world.create(ann, "same")
+      yield* world.create(bob, "same")
+      yield* world.create(ann, "dear")
+      const { used } = yield* Quotas
+      yield* world.spend({ same: 4, dear: 5 })
+      assert.strictEqual(yield* used(bob, "matching"), 2)
+      assert.strictEqual(yield* used(ann, "matching"), 7)
+      assert.deepStrictEqual(yield* world.states, ["failed", "active", "failed"])
+      assert.isTrue(yield* world.isHeld("same"))
+      assert.isFalse(yield* world.isHeld("dear"))
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("drops a text that costs time although another server has paused its rules", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      const dear = yield* world.create(ann, "dear")
+      const pause = { until: LATER, cause: "matching" as const, limit: 1 }
+      yield* (yield* RuleStore).fail(dear, "firehose", { reason: "paused", lostSince: LATER, at: LATER, pause })
+      assert.isTrue(yield* world.isHeld("dear"))
+      yield* world.spend({ dear: 1 })
+      assert.isFalse(yield* world.isHeld("dear"))
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scopedLive("charges the real work of shared events, and none of sent ones", () =>
+    Effect.gen(function* () {
+      const [rules, feed, keys, { used }] = [yield* Rules, yield* LocalFeed, yield* Keys, yield* Quotas]
+      const [one, other] = [yield* keys.account("one"), yield* keys.account("other")]
+      const fuzzy = `title:(${Array.from({ length: 50 }, (_, n) => `tesla${n}~2`).join(" OR ")})`
+      yield* rules.create(one, on("firehose", fuzzy))
+      yield* rules.create(other, on("firehose", "title:word"))
+      const event = { document: { url: "https://example.com", title: "word ".repeat(500) } }
+      const { enforce } = yield* MatchingLimits
+      yield* feed.publish(sentEvents([event]), one)
+      yield* enforce
+      assert.strictEqual(yield* used(one, "matching"), 0)
+      yield* feed.publish(sentEvents([event]))
+      yield* enforce
+      assert.isAbove(yield* used(one, "matching"), 10 * (yield* used(other, "matching")))
+      assert.isAbove(yield* used(other, "matching"), 0)
+    }).pipe(Effect.provide(serviceOn(localPlatforms())))
+  )
+})
+
+// ---- helpers ----
+
+const LATER = Timestamp.fromMillis(3_600_000)
+
+/** What the platform says that matching has cost: seconds by text. */
+class Pending extends Context.Tag("test/Pending")<Pending, Map<string, number>>() {}
+
+/** The rule use cases, on a platform that reports costs that the test sets. */
+const matching = () => {
+  const pending = new Map<string, number>()
+  const costing = Layer.effect(
+    Platforms,
+    Effect.gen(function* () {
+      const platforms = yield* Platforms
+      const withCosts = (platform: Platform): Platform => ({
+        ...platform,
+        drainCosts: Effect.gen(function* () {
+          const { rules } = yield* Effect.orDie(platform.inventory)
+          const costs = rules.map(
+            ({ platformRuleId, translatedValue: text }): MatchingCost => ({
+              platformRuleId,
+              text,
+              seconds: pending.get(text) ?? 0
+            })
+          )
+          pending.clear()
+          return costs.filter(({ seconds }) => seconds > 0)
+        })
+      })
+      const all = Effect.map(platforms.all, (known) =>
+        known.map((platform) => (platform.id === "firehose" ? withCosts(platform) : platform))
+      )
+      return { ...platforms, all }
+    })
+  )
+  const platforms = Layer.provideMerge(costing, localPlatforms({}, { matching: LIMIT }))
+  const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
+  return Rules.layer.pipe(
+    Layer.provideMerge(MatchingLimits.layer),
+    Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(Layer.mergeAll(memoryRules, recent, Ids.layer, Layer.succeed(Pending, pending))),
+    Layer.provideMerge(Entropy.layerCounting)
+  )
+}
+
+const newWorld = Effect.gen(function* () {
+  const [rules, store, pending] = [yield* Rules, yield* RuleStore, yield* Pending]
+  const { enforce } = yield* MatchingLimits
+  const firehose = yield* (yield* Platforms).get("firehose")
+  return {
+    enforce,
+    create: (account: AccountId, text: string) =>
+      Effect.map(rules.create(account, on("firehose", text)), ({ id }) => id),
+    /** Matching the texts costs this much, then the limits are enforced. */
+    spend: (seconds: Readonly<Record<string, number>>) =>
+      Effect.suspend(() => {
+        for (const [text, spent] of Object.entries(seconds)) pending.set(text, spent)
+        return enforce
+      }),
+    gapsOf: (account: AccountId, rule: RuleId) =>
+      Effect.map(
+        store.watches({ account, rule: Option.some(rule), platforms: ["firehose"] }, 10),
+        (watches) => watches.gaps
+      ),
+    /** Oldest rule first. */
+    states: Effect.map(store.registrationsOn("firehose"), (all) => all.map(({ state }) => state)),
+    isHeld: (text: string) =>
+      Effect.map(firehose.inventory, (inventory) => inventory.rules.some((rule) => rule.translatedValue === text))
+  }
+})
