@@ -41,6 +41,11 @@ export interface Operation<A, I, O, OI> {
   readonly output: Schema.Schema<O, OI>
   /** Whether it may take seconds: it waits for a match, a platform or a receiver, or has a limit of its own. */
   readonly isLong?: boolean
+  /**
+   * The field of the answer with a list of any length. `handle` answers one page of it, with `next_cursor` if there are
+   * more; who asks without `limit` gets all pages, which the interfaces read and send one after the other.
+   */
+  readonly pagedField?: keyof O & string
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
 }
 

@@ -53,7 +53,7 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]
     return yield* makeHandler<DoorServices>(routes, [
-      yield* trpcMount(schemas),
+      yield* trpcMount(schemas, (yield* Entropy).uuid),
       ...Option.toArray(Option.map(options.console, consoleMount))
     ])
   })
@@ -62,7 +62,7 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
 
 // These interfaces need large libraries, which are loaded on their first request.
 
-const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services>> =>
+const trpcMount = (schemas: PlatformSchemas, newSecret: () => string): Effect.Effect<Mount<Services>> =>
   Effect.gen(function* () {
     const loaded = yield* Effect.cached(
       Effect.promise(async () => {
@@ -72,7 +72,7 @@ const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services>> =>
     )
     return {
       prefix: "/trpc/",
-      handle: (request) => Effect.flatMap(loaded, ({ handleTrpc, router }) => handleTrpc(router, request))
+      handle: (request) => Effect.flatMap(loaded, ({ handleTrpc, router }) => handleTrpc(router, request, newSecret))
     }
   })
 

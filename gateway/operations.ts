@@ -8,7 +8,7 @@ import { PlatformId } from "../core/model/PlatformId.ts"
 import { WireIssue } from "../core/model/wire.ts"
 import { SyntaxHelp } from "../core/platforms/Platform.ts"
 import { syntaxHelp } from "../core/platforms/Syntax.ts"
-import { NewRuleDraft, Rule } from "../core/rules/Rule.ts"
+import { NewRuleDraft, RuleList, RuleQuery } from "../core/rules/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/rules/RuleCheck.ts"
 import { type CreatedRule, Rules } from "../core/rules/Rules.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
@@ -73,9 +73,11 @@ export const listRules = endpoint({
   scope: "read",
   tag: "rules",
   summary: "List the rules",
-  description: "All rules of the account, newest first.",
-  input: NoFields,
-  output: Schema.Struct({ rules: Schema.Array(Rule) }),
+  description:
+    "All rules of the account, newest first. A long list is sent while it is read: if the connection breaks, the list is not complete. With `limit`, one page: if there are more rules, the response has next_cursor, which leads to the next page as cursor.",
+  input: RuleQuery,
+  output: RuleList,
+  pagedField: "rules",
   example: {
     response: {
       rules: [
@@ -90,11 +92,7 @@ export const listRules = endpoint({
       ]
     }
   },
-  handle: (account) =>
-    Effect.gen(function* () {
-      const rules = yield* Rules
-      return { rules: yield* rules.list(account) }
-    })
+  handle: (account, query) => Effect.flatMap(Rules, (rules) => rules.list(account, query))
 })
 
 export const deleteRule = endpoint({

@@ -1,10 +1,12 @@
 /** The REST routes of all operations. */
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, Option, SchemaAST } from "effect"
+import type { AccountId } from "../core/model/Ids.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import { type AnyEndpoint, changesState, perform, type Services } from "./endpoint.ts"
 import { keyOf, replyOf } from "./idempotency.ts"
 import { endpoints } from "./operations.ts"
+import { bodyOf, longAnswer } from "./pages.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import type { KeyedRoute, Work } from "./route.ts"
 
@@ -36,15 +38,41 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
       decode(data),
       (input): Work<Services> =>
         ({ account }) =>
-          Effect.map(perform(endpoint, account, { input, key }), replyOf)
+          endpoint.pagedField === undefined
+            ? Effect.map(perform(endpoint, account, { input, key }), replyOf)
+            : replyInPages(endpoint, account, input)
     )
   const readBody = async (request: Request) => {
     const key = changesState(endpoint) ? keyOf(request) : NO_KEY
     if (Either.isLeft(key)) return Either.left(key.left)
     return Either.flatMap(await readJson(request, { allIsOptional }), (data) => toWork(data, key.right))
   }
-  const readQuery = (request: Request) => toWork(queryOf(request), Option.none())
+  const numbers = numbersOf(endpoint)
+  const readQuery = (request: Request) => toWork(withNumbers(queryOf(request), numbers), Option.none())
   return { method, path, scope, showsLimits, read: method === "GET" ? readQuery : readBody }
 }
+
+const replyInPages = (endpoint: AnyEndpoint, account: AccountId, input: unknown) =>
+  Effect.gen(function* () {
+    const answered = yield* perform(endpoint, account, { input, key: Option.none() })
+    const long = yield* longAnswer(endpoint, account, { input, answer: answered.answer })
+    const reply = replyOf(answered)
+    return Option.isNone(long) ? reply : { ...reply, body: bodyOf(long.value) }
+  })
+
+const numbersOf = ({ input }: AnyEndpoint): ReadonlyArray<string> =>
+  SchemaAST.getPropertySignatures(SchemaAST.encodedAST(input.ast))
+    .filter(({ type }) => SchemaAST.isNumberKeyword(type))
+    .map(({ name }) => String(name))
+
+/** In a query every value is a text. The decoder refuses a text that is not a number. */
+const withNumbers = (query: Query, names: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
+  const given = names.filter((name) => /^\d{1,15}$/.test(String(query[name])))
+  return given.length === 0
+    ? query
+    : { ...query, ...Object.fromEntries(given.map((name) => [name, Number(query[name])])) }
+}
+
+type Query = ReturnType<typeof queryOf>
 
 const NO_KEY = Either.right(Option.none<string>())

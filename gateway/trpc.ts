@@ -47,6 +47,7 @@ import {
   platformSyntax,
   waitForMatches
 } from "./operations.ts"
+import { longAnswer, Splicer } from "./pages.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { Reply } from "./route.ts"
@@ -88,6 +89,7 @@ interface Context {
   readonly setStartId: (id: MatchId) => void
   /** Marks the response: it has an answer that was given before. */
   readonly setReplayed: () => void
+  readonly splicer: Splicer
 }
 
 /** tRPC clients send `lastEventId` when they reconnect. It wins over `cursor`. */
@@ -179,7 +181,11 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
 export type AppRouter = ReturnType<typeof makeRouter>
 
 /** Handles `/trpc/*`. Checks the key before it reads the body, and limits the body. */
-export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services> =>
+export const handleTrpc = (
+  router: AppRouter,
+  request: Request,
+  newSecret: () => string
+): Effect.Effect<Reply, DoorFailure, Services> =>
   Effect.gen(function* () {
     // `new Request` throws for some other methods.
     if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
@@ -193,6 +199,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
     const setReplayed = () => {
       isReplayed = true
     }
+    const splicer = new Splicer(newSecret())
     const ready = yield* Effect.either(
       Effect.gen(function* () {
         const admission = yield* admit(key, pathOf(request.url) === ACCOUNT_PATH)
@@ -222,7 +229,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         maxBatchSize: 20,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { caller: ready.right.caller, runtime, key, setStartId, setReplayed }
+          return { caller: ready.right.caller, runtime, key, setStartId, setReplayed, splicer }
         }
       })
     )
@@ -231,7 +238,10 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         ? toWire(ready.left).headers
         : Option.getOrUndefined(Option.map(ready.right.rate, rateHeaders))
     const reply = withHeaders(isReplayed ? { ...headers, ...REPLAYED } : headers, response)
-    return Option.isNone(start) ? reply : { ...reply, body: withStartEvent(start.value, response.body) }
+    if (Option.isSome(start)) return { ...reply, body: withStartEvent(start.value, response.body) }
+    // A stream of answers begins before they are known.
+    const isSpliced = splicer.isNeeded || request.headers.get("trpc-accept") === "application/jsonl"
+    return isSpliced && response.body !== null ? { ...reply, body: splicer.splice(response.body) } : reply
   })
 
 // ---- helpers ----
@@ -323,7 +333,10 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     )
     const { answer, isReplayed } = await runOrThrow(ctx.runtime, effect, signal)
     if (isReplayed) ctx.setReplayed()
-    return answer
+    if (operation.pagedField === undefined) return answer
+    const long = longAnswer(operation, ctx.caller.account, { input: input as A, answer })
+    const further = await runOrThrow(ctx.runtime, long, signal)
+    return Option.isNone(further) ? answer : ctx.splicer.mark(further.value)
   }
 }
 

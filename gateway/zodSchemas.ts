@@ -57,8 +57,9 @@ const zodObject = (
 ) => {
   const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy, named)
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
-    // trpc-to-openapi accepts no other type in the query of a GET.
-    const type = "type" in documentation && documentation.type === "string" ? z.string() : z.unknown()
+    const documentedType = "type" in documentation ? documentation.type : undefined
+    // trpc-to-openapi accepts no unknown type in the query of a GET.
+    const type = documentedType === "string" ? z.string() : documentedType === "integer" ? z.number() : z.unknown()
     const override = ({ jsonSchema }: { readonly jsonSchema: object }) => void Object.assign(jsonSchema, documentation)
     const documented = type.meta({ override })
     return [name, required.includes(name) ? documented : documented.optional()] as const

@@ -71,17 +71,22 @@ const listen = (
     server.listen(address, () => resume(Effect.succeed({ server, open })))
   })
 
+/** Responses that are written in parts and have an end. */
+const lists = new WeakSet<ServerResponse>()
+
 /** Writes to the response directly: a `ReadableStream` would take as much memory as the rest of the connection. */
 const pushTo =
   (outgoing: ServerResponse): Push =>
   (body, { status, headers }) => {
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT
+    if (headers["content-type"] !== "text/event-stream") lists.add(outgoing)
     outgoing.writeHead(status, headers)
     outgoing.flushHeaders()
     const { resume, close } = body.open({
       // It ends early when the server stops.
       write: (bytes) => !outgoing.writableEnded && outgoing.write(bytes),
-      end: () => outgoing.end()
+      end: () => outgoing.end(),
+      abort: () => outgoing.destroy()
     })
     outgoing.on("drain", resume).on("close", close).on("error", close)
     return RESPONSE_ALREADY_SENT
@@ -91,8 +96,8 @@ const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {
     const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
     for (const response of open) {
-      // Only event streams are still open after their headers were sent; all other responses are written at once.
-      const isStream = response.headersSent && !response.writableEnded
+      // Only event streams and lists in parts are still open after their headers were sent, and the lists may finish.
+      const isStream = response.headersSent && !response.writableEnded && !lists.has(response)
       if (isStream && response.writableNeedDrain) response.destroy()
       else if (isStream) response.end()
     }

@@ -238,16 +238,23 @@ const make = Effect.gen(function* () {
     from registrations g where g.rule_id = ${rule}
   )`
 
-  const select = (where: Fragment) => sql<RuleRow>`
+  const select = (where: Fragment, limit = 1) => sql<RuleRow>`
     select r.id, r.name, r.intent, r.created_at, r.version, ${platformsOf(sql.literal("r.id"))} as platforms,
       s.created_at as shadow_since, case when s.id is not null then ${platformsOf(sql.literal("s.id"))} end as shadow
     from rules r left join rules s on s.candidate_of = r.id and s.purpose = 'shadow' and not exists (
       select 1 from registrations h where h.rule_id = s.id and h.state in ('pending', 'removing')
     )
     where ${where} and ${visible}
-    order by r.id desc`
+    order by r.id desc limit ${limit}`
 
-  const list = (account: AccountId) => select(sql`r.account_id = ${toUuid(account)}`)
+  const list = (account: AccountId, { before, limit }: Parameters<RuleStore["Type"]["list"]>[1]) => {
+    const ofAccount = sql`r.account_id = ${toUuid(account)}`
+    const where = Option.match(before, {
+      onNone: () => ofAccount,
+      onSome: (id) => sql`${ofAccount} and r.id < ${toUuid(id)}`
+    })
+    return select(where, limit)
+  }
 
   const find = (account: AccountId, id: RuleId) =>
     select(sql`r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)}`)
@@ -354,7 +361,8 @@ const make = Effect.gen(function* () {
     watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
     activate: (id, registered, at) =>
       Effect.asVoid(activate(id, registered, at)).pipe(decided(sql), unavailable("rules.activate")),
-    list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
+    list: (account, page) =>
+      Effect.map(list(account, page), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
     find: (account, id) =>
       Effect.map(find(account, id), ([row]) => Option.map(Option.fromNullable(row), toRule)).pipe(
         unavailable("rules.find")

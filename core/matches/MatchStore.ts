@@ -230,10 +230,10 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       const ownedRules = ({ account, rules: asked }: Pick<MatchSelector, "account" | "rules">) =>
         Effect.map(
-          Option.match(asked, {
-            onNone: () => Effect.map(rules.list(account), (all) => all.map(({ id }) => id)),
-            onSome: (ids) => Effect.filter(ids, (id) => rules.exists(account, id))
-          }),
+          Effect.filter(
+            Option.getOrElse(asked, () => new Set([...byKey.values()].map(({ rule_id }) => rule_id))),
+            (id) => rules.exists(account, id)
+          ),
           (owned) => new Set(owned)
         )
 

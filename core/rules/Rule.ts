@@ -2,8 +2,10 @@
 import { Schema } from "effect"
 import { KeyId, RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
+import { cursorField, nextCursor } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { StorableText, trimmedText } from "../model/trimmedText.ts"
+import { WholeNumber } from "../model/wholeNumber.ts"
 
 export const RuleDraft = Schema.Struct({
   name: trimmedText(200).annotations({
@@ -101,6 +103,31 @@ export const Rule = Schema.Struct({
   }).annotations({ description: "The filters that run in the shadow of the rule" })
 }).annotations({ identifier: "Rule" })
 export type Rule = typeof Rule.Type
+
+/** Reading and encoding this many of the largest rules takes a few milliseconds. */
+export const MAX_RULES_PER_PAGE = 100
+
+export const RuleQuery = Schema.Struct({
+  limit: Schema.optionalWith(
+    WholeNumber({ min: 1, max: MAX_RULES_PER_PAGE }).annotations({
+      jsonSchema: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_RULES_PER_PAGE,
+        description: "The maximum number of rules; absent: all"
+      }
+    }),
+    { exact: true }
+  ),
+  cursor: cursorField(RuleId, {
+    expected: "Expected the next_cursor of an earlier response",
+    description: "The next_cursor of an earlier response: returns the rules after it"
+  })
+})
+export type RuleQuery = typeof RuleQuery.Type
+
+export const RuleList = Schema.Struct({ rules: Schema.Array(Rule), next_cursor: nextCursor(RuleId) })
+export type RuleList = typeof RuleList.Type
 
 /** A version of a rule, as it was after a change. */
 export const RuleVersion = Schema.Struct({

@@ -17,6 +17,7 @@ import { translateWithWitnessesInTurns } from "../syntax/translation/witness/wit
 import { inTurns, type Turns } from "../work/turns.ts"
 import { fixedTextInTurns } from "./fixedText.ts"
 import { PlatformVerdict, toPlatformVerdict } from "./PlatformVerdict.ts"
+import type { RuleList, RuleQuery } from "./Rule.ts"
 import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
@@ -170,12 +171,25 @@ const backtestOf = (
     if (request === undefined) return {}
     const { language } = platform
     const { run } = yield* Backtests
-    const { list } = yield* Rules
-    const present = (yield* list(account)).flatMap(({ platforms }) => {
-      const registration = platforms[language.id]
-      return registration?.state === "active" ? [registration.translated_value] : []
-    })
+    const present = yield* activeFilters(account, language.id)
     return { backtest: yield* run({ account, language, basis: basisOf(platform), expression, present }, request) }
+  })
+
+/** Of all rules of the account, read page by page. */
+const activeFilters = (account: AccountId, platform: PlatformId) =>
+  Effect.gen(function* () {
+    const { list } = yield* Rules
+    const filters = new Set<string>()
+    let query: RuleQuery | undefined = {}
+    while (query !== undefined) {
+      const { rules, next_cursor }: RuleList = yield* list(account, query)
+      for (const { platforms } of rules) {
+        const registration = platforms[platform]
+        if (registration?.state === "active") filters.add(registration.translated_value)
+      }
+      query = next_cursor === undefined ? undefined : { cursor: next_cursor }
+    }
+    return [...filters]
   })
 
 /** Counts what the platform accepts, or would accept if it had room. */

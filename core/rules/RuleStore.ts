@@ -225,8 +225,11 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly versions: (account: AccountId, id: RuleId) => Effect.Effect<ReadonlyArray<StoredVersion>, StoreUnavailable>
     /** Forgets the registrations that were replaced before this time. */
     readonly forgetRetired: (before: Timestamp) => Effect.Effect<void, StoreUnavailable>
-    /** Visible rules of the account, newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
+    /** The newest visible rules of the account, newest first. `before`: only older ones. */
+    readonly list: (
+      account: AccountId,
+      page: { readonly before: Option.Option<RuleId>; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
     readonly find: (account: AccountId, id: RuleId) => Effect.Effect<Option.Option<Rule>, StoreUnavailable>
     readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /** False if no such rule is visible. Of two concurrent callers, one gets true. */

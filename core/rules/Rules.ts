@@ -19,7 +19,15 @@ import { checkDraft } from "./checkDraft.ts"
 import { Drafting, type DraftingServices, type PausableFilter, warningsOf } from "./Drafting.ts"
 import type { AddFailure } from "./makeChanges.ts"
 import { Registrations } from "./Registrations.ts"
-import type { NewRuleDraft, Rule, RulePatch, RuleVersion } from "./Rule.ts"
+import {
+  MAX_RULES_PER_PAGE,
+  type NewRuleDraft,
+  type Rule,
+  type RuleList,
+  type RulePatch,
+  type RuleQuery,
+  type RuleVersion
+} from "./Rule.ts"
 import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 import { withChanges } from "./withChanges.ts"
 
@@ -47,8 +55,8 @@ export class Rules extends Context.Tag("core/Rules")<
       account: AccountId,
       draft: NewRuleDraft
     ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
-    /** Newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
+    /** One page, newest first: the largest that is allowed, unless the query has a limit. */
+    readonly list: (account: AccountId, query: RuleQuery) => Effect.Effect<RuleList, StoreUnavailable>
     readonly get: (account: AccountId, id: string) => Effect.Effect<Rule, RuleNotFound | StoreUnavailable>
     /** Newest first. */
     readonly versions: (
@@ -111,6 +119,17 @@ export class Rules extends Context.Tag("core/Rules")<
               onSome: (found) => Effect.succeed(found)
             })
           })
+
+        // Untraced: a span would cost as much as the rest of a short request.
+        const list = Effect.fnUntraced(function* (
+          account: AccountId,
+          { limit = MAX_RULES_PER_PAGE, cursor }: RuleQuery
+        ) {
+          const found = yield* store.list(account, { before: Option.fromNullable(cursor), limit: limit + 1 })
+          const rules = found.slice(0, limit)
+          const last = found.length > limit ? rules.at(-1)?.id : undefined
+          return { rules, ...(last !== undefined && { next_cursor: last }) }
+        })
 
         /** Plans a change and makes it. If someone else has changed the rule in between, plans it again. */
         const change = <E>(
@@ -232,7 +251,7 @@ export class Rules extends Context.Tag("core/Rules")<
           return isRemoved ? id.value : yield* new RuleNotFound({ ruleId: text })
         })
 
-        return Rules.of({ create, list: store.list, get: read, versions, update, pause, resume, delete: remove })
+        return Rules.of({ create, list, get: read, versions, update, pause, resume, delete: remove })
       })
     )
 }

@@ -183,12 +183,14 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
   const shadows = () => all().filter((rule) => rule.candidate?.purpose === "shadow" && isComplete(rule))
   const shadowOf = (id: RuleId, among = shadows()) => among.find(({ candidate }) => candidate?.of === id)
 
-  const list = (account: AccountId) =>
+  const list: RuleStore["Type"]["list"] = (account, { before, limit }) =>
     Effect.sync(() => {
       const among = shadows()
       return all()
         .filter((rule) => rule.accountId === account && isVisible(rule))
+        .filter(({ id }) => !Option.exists(before, (before) => id >= before))
         .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit)
         .map((rule) => toRule(rule, shadowOf(rule.id, among)))
     })
 

@@ -5,6 +5,8 @@ export interface Sink {
   /** False if the reader is slow: the body then waits for `resume`. */
   readonly write: (bytes: Uint8Array) => boolean
   readonly end: () => void
+  /** Breaks the connection: the reader must not take the body as complete. */
+  readonly abort: () => void
 }
 
 export interface PushBody {
@@ -24,6 +26,38 @@ export type Push = (
   head: { readonly status: number; readonly headers: Record<string, string> }
 ) => Response
 
+/** Writes the texts as they come, no faster than they are read. Aborts if one of them fails. */
+export const pushTexts = (texts: AsyncGenerator<string>): PushBody => ({
+  open: (sink) => {
+    const encoder = new TextEncoder()
+    let isWriting = false
+    let isClosed = false
+    const write = async () => {
+      isWriting = true
+      try {
+        for (;;) {
+          const next = await texts.next()
+          if (isClosed) return
+          if (next.done === true) return sink.end()
+          if (!sink.write(encoder.encode(next.value))) return
+        }
+      } catch {
+        if (!isClosed) sink.abort()
+      } finally {
+        isWriting = false
+      }
+    }
+    void write()
+    return {
+      resume: () => void (isWriting || write()),
+      close: () => {
+        isClosed = true
+        void texts.return(undefined)
+      }
+    }
+  }
+})
+
 /** On every runtime. */
 export const pushToStream: Push = (body, head) => new Response(toReadableStream(body), head)
 
@@ -42,7 +76,8 @@ const toReadableStream = (body: PushBody): ReadableStream<Uint8Array> => {
         written += bytes.length
         return written < READ_BYTES
       },
-      end: () => controller.close()
+      end: () => controller.close(),
+      abort: () => controller.error(new Error("The response is not complete"))
     })
   return new ReadableStream(
     {

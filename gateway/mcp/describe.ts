@@ -6,13 +6,13 @@ import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
 import { isLoss } from "../../core/rules/describeLoss.ts"
-import type { Rule } from "../../core/rules/Rule.ts"
+import type { Rule, RuleList } from "../../core/rules/Rule.ts"
 import { counted } from "../../core/text/counted.ts"
 import type { createRule, platformStatus } from "../operations.ts"
 import type { updateRule } from "../ruleOperations.ts"
 import type { CallError } from "./calls.ts"
 import { type Form, type Forms, type MatchForm, matchFormOf, moreOf } from "./matchForms.ts"
-import { type RuleQuery, rulePage } from "./rulePages.ts"
+import type { RuleQuery } from "./rulePages.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
 
@@ -54,18 +54,24 @@ export const describeStatus = ({ platforms }: StatusList, treatment: Treatment):
     )
     .join("\n")
 
-export const describeRules = ({ rules }: RuleList, treatment: Treatment, { own }: Asked<RuleQuery>): string => {
-  const { page, found } = rulePage(rules, own)
-  if (rules.length === 0) return "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
-  if (found === 0) return `None of the ${counted(rules.length, "rule")} has this text. Next: list_rules without query`
-  const { query: sent, limit } = own
+export const describeRules = (
+  { rules, next_cursor }: RuleList,
+  treatment: Treatment,
+  { own: { query: sent, limit, cursor } }: Asked<RuleQuery>
+): string => {
+  if (rules.length === 0) {
+    if (sent !== undefined) return "No rule has this text. Next: list_rules without query"
+    return cursor === undefined
+      ? "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
+      : "There are no older rules"
+  }
   const query = sent === undefined ? undefined : treatment.text(sent, MAX_NAME_CHARACTERS)
   return [
-    `${page.rules.length} of ${counted(found, "rule")}${query === undefined ? "" : " with this text"}, newest first:`,
-    ...page.rules.map((rule) => describeRule(rule, treatment)),
-    ...(page.next_cursor === undefined
+    `${counted(rules.length, "rule")}${query === undefined ? "" : " with this text"}, newest first:`,
+    ...rules.map((rule) => describeRule(rule, treatment)),
+    ...(next_cursor === undefined
       ? []
-      : [`For older rules: ${callOf("list_rules", { query, limit, cursor: page.next_cursor })}`])
+      : [`For older rules: ${callOf("list_rules", { query, limit, cursor: next_cursor })}`])
   ].join("\n")
 }
 
@@ -150,10 +156,6 @@ type Changed = typeof updateRule.output.Type
 
 type Created = (typeof createRule)["output"]["Type"]
 type StatusList = (typeof platformStatus)["output"]["Type"]
-
-interface RuleList {
-  readonly rules: ReadonlyArray<Rule>
-}
 
 /** The next call asks for the same: without them a page would continue with the matches of other rules. */
 const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>

@@ -1,9 +1,7 @@
 /** Searches and pages the rules of an account. */
-import { Schema } from "effect"
-import { RuleId } from "../../core/model/Ids.ts"
-import { cursorField, nextCursor } from "../../core/model/paging.ts"
+import { Effect, Schema } from "effect"
+import { MAX_RULES_PER_PAGE, type Rule, RuleQuery as RuleListQuery, type RuleList } from "../../core/rules/Rule.ts"
 import { wholeNumber } from "../../core/model/wholeNumber.ts"
-import { Rule } from "../../core/rules/Rule.ts"
 
 export const RuleQuery = Schema.Struct({
   query: Schema.optionalWith(
@@ -12,27 +10,30 @@ export const RuleQuery = Schema.Struct({
     }),
     { exact: true }
   ),
-  limit: wholeNumber({ max: 100, fallback: 20 }),
-  cursor: cursorField(RuleId, {
-    expected: "Expected the next_cursor of an earlier response",
-    description: "The next_cursor of an earlier response: returns the page after it"
-  })
+  limit: wholeNumber({ max: MAX_RULES_PER_PAGE, fallback: 20 }),
+  cursor: RuleListQuery.fields.cursor
 })
 export type RuleQuery = typeof RuleQuery.Type
 
-export const RulePage = Schema.Struct({ rules: Schema.Array(Rule), next_cursor: nextCursor(RuleId) })
-
-/** `rules` are sorted by id, newest first. `found` counts those of all pages. */
-export const rulePage = (
-  rules: ReadonlyArray<Rule>,
+/** Newest first. `list` may answer one page at a time, or all rules. */
+export const findRules = <E, R>(
+  list: (query: RuleListQuery) => Effect.Effect<RuleList, E, R>,
   { query = "", limit, cursor }: RuleQuery
-): { readonly page: typeof RulePage.Type; readonly found: number } => {
+): Effect.Effect<RuleList, E, R> => {
   const wanted = query.trim().toLowerCase()
-  const found = rules.filter((rule) => textsOf(rule).some((text) => text.toLowerCase().includes(wanted)))
-  const rest = cursor === undefined ? found : found.filter(({ id }) => id < cursor)
-  const shown = rest.slice(0, limit)
-  const last = rest.length > limit ? shown.at(-1)?.id : undefined
-  return { page: { rules: shown, ...(last !== undefined && { next_cursor: last }) }, found: found.length }
+  const after = cursor === undefined ? {} : { cursor }
+  if (wanted === "") return list({ limit, ...after })
+  return Effect.gen(function* () {
+    const found: Array<Rule> = []
+    for (let next: RuleListQuery | undefined = after; next !== undefined && found.length <= limit; ) {
+      const { rules, next_cursor }: RuleList = yield* list(next)
+      found.push(...rules.filter((rule) => textsOf(rule).some((text) => text.toLowerCase().includes(wanted))))
+      next = next_cursor === undefined ? undefined : { cursor: next_cursor }
+    }
+    const rules = found.slice(0, limit)
+    const last = found.length > limit ? rules.at(-1)?.id : undefined
+    return { rules, ...(last !== undefined && { next_cursor: last }) }
+  })
 }
 
 // ---- helpers ----

@@ -50,6 +50,8 @@ export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" 
   readonly text: (output: O, treatment: Treatment, asked: Asked<P>) => string
   /** Runs before the operation. Only for `tool`. */
   readonly cursor?: <R>(call: Call<R>, args: unknown) => Effect.Effect<MatchId, never, R>
+  /** Calls the operation as often as it needs. By default once, with its arguments. Only for `toolWith`. */
+  readonly read?: <R>(call: (input: I) => Effect.Effect<O, CallError, R>, own: P) => Effect.Effect<O, CallError, R>
   /** Only for `toolWith`. */
   readonly excerpts?: <R>(call: Call<R>, output: O, own: P) => Effect.Effect<Excerpts, never, R>
 }
@@ -71,21 +73,23 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
     })
   },
 
-  /** A tool with arguments of its own beside those of its operation. Needs the scope `read`: it decodes first. */
+  /** A tool with arguments of its own, beside those of its operation unless it has `read`. Needs the scope `read`: it decodes first. */
   toolWith: <A, I, O extends object, OI, P, PI>(
     own: Schema.Schema<P, PI>,
     definition: Definition<A, I, O, OI, P>
   ): Tool => {
-    const both = schemas(Schema.extend(definition.endpoint.input, own))
-    const [decode, decodeBoth] = [decoder(schemas(definition.endpoint.input)), decoder(both)]
+    const { endpoint, read, excerpts: find } = definition
+    const both = schemas(read === undefined ? Schema.make<P, PI>(Schema.extend(endpoint.input, own).ast) : own)
+    const [decode, decodeBoth] = [decoder(schemas(endpoint.input)), decoder(both)]
     const names = SchemaAST.getPropertySignatures(SchemaAST.encodedAST(own.ast)).map(({ name }) => String(name))
     return toolOf(definition, {
       input: argumentsSchema(both),
       run: (call, args, describe) =>
         Effect.gen(function* () {
           const asked = yield* Either.mapLeft(decodeBoth(args), toWire)
-          const output = yield* call({ endpoint: definition.endpoint, decode }, without(args, names))
-          const excerpts = yield* definition.excerpts?.(call, output, asked) ?? Effect.succeed(new Map())
+          const callWith = (input: unknown) => call({ endpoint, decode }, input)
+          const output = yield* read?.(callWith, asked) ?? callWith(without(args, names))
+          const excerpts = yield* find?.(call, output, asked) ?? Effect.succeed(new Map())
           return describe(output, { args, own: asked, excerpts })
         })
     })
@@ -115,6 +119,7 @@ const toolOf = <A, I, O extends object, OI, P>(
     text,
     excerpts: _,
     cursor: __,
+    read: ___,
     ...texts
   }: Definition<A, I, O, OI, P>,
   {

@@ -32,7 +32,7 @@ import { describeCheck } from "./describeCheck.ts"
 import { describeExplanation, describeRuleHits, treatExplanation } from "./describeExplanation.ts"
 import { excerptFinder } from "./excerpts.ts"
 import { Form, makeForms, ShownMatch } from "./matchForms.ts"
-import { RulePage, RuleQuery, rulePage } from "./rulePages.ts"
+import { findRules, RuleQuery } from "./rulePages.ts"
 import { ruleTools } from "./ruleTools.ts"
 import { treatChecks, treatMatches } from "./structured.ts"
 import { type Tool, toolMaker } from "./tool.ts"
@@ -118,8 +118,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
         "Lists the rules of the account, newest first: id, name, intent, and for each platform the registered filter and its state (active: the platform watches for it; failed: the platform does not accept it, see reason). Use it to find a rule_id, to avoid creating a rule twice, and to see whether a rule is active. Set query to search. For the next page, call again with the next_cursor of the response as cursor.",
       annotations: readOnly,
       endpoint: listRules,
-      output: RulePage,
-      structured: ({ rules }, treatment, { own }) => treatment.shaped(rulePage(rules, own).page),
+      read: findRules,
       text: describeRules
     }),
     ...ruleTools(maker, readOnly),

@@ -5,7 +5,7 @@ import { v7 } from "uuid"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { BEFORE_PROMOTION, type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
 import type { Stores } from "../stores.ts"
-import { at, newAccount, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
+import { at, FIRST_RULES, newAccount, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`changes of rules in ${name}`, (it) => {
@@ -20,7 +20,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const version = yield* rules.change(account, rule.id, { ...change(candidate.id), ended: ["x"], name: "Dogs" })
         assert.strictEqual(version, 2)
 
-        const [listed] = yield* rules.list(account)
+        const [listed] = yield* rules.list(account, FIRST_RULES)
         assert.strictEqual(listed?.name, "Dogs")
         assert.strictEqual(listed?.version, 2)
         assert.strictEqual(listed?.platforms["x"]?.translated_value, "dog (translated)")
@@ -90,7 +90,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
-        const before = yield* rules.list(account)
+        const before = yield* rules.list(account, FIRST_RULES)
         const wrong = yield* Effect.flip(
           rules.change(account, rule.id, { ...change(fromUuid("rule", v7())), expectedVersion: 7 })
         )
@@ -104,7 +104,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const gone = { ...change(candidate.id), ended: ["x"], added: ["x"] }
         yield* rules.remove(candidate.id)
         assert.strictEqual((yield* Effect.flip(rules.change(account, rule.id, gone)))._tag, "RuleNotFound")
-        assert.deepStrictEqual(yield* rules.list(account), before)
+        assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), before)
       })
     )
 
@@ -139,7 +139,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
           ended: ["x", "firehose"],
           paused: rule.filters.map(({ platform, text }) => ({ platform, text }))
         })
-        const [listed] = yield* rules.list(account)
+        const [listed] = yield* rules.list(account, FIRST_RULES)
         assert.deepStrictEqual(
           Object.values(listed?.platforms ?? {}).map(({ state }) => state),
           ["paused", "paused"]
@@ -216,7 +216,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
           candidate: { of: rule.id, purpose: "shadow" },
           filters: [{ platform: "x", text: "dog" }]
         })
-        const [listed, ...others] = yield* rules.list(account)
+        const [listed, ...others] = yield* rules.list(account, FIRST_RULES)
         assert.lengthOf(others, 0)
         assert.strictEqual(listed?.shadow?.platforms["x"]?.translated_value, "dog (translated)")
         assert.deepStrictEqual(yield* rules.shadowOf(rule.id), Option.some(shadow.id))
@@ -233,7 +233,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         })
         assert.deepStrictEqual(yield* rules.shadowOf(rule.id), Option.some(next.id), "the last one is the shadow")
         yield* rules.activate(shadow.id, registeredOf(shadow), at(8))
-        assert.lengthOf(yield* rules.list(account), 1)
+        assert.lengthOf(yield* rules.list(account, FIRST_RULES), 1)
         assert.strictEqual((yield* rules.registrations(shadow.id))[0]?.state, "removing")
         yield* rules.remove(rule.id)
         assert.deepStrictEqual(yield* rules.registrations(shadow.id), [])

@@ -7,7 +7,7 @@ import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
-import { at, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
+import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`RuleStore on ${name}`, (it) => {
@@ -28,7 +28,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           }))
         )
         assert.isTrue(stored.every(({ platformRuleId }) => Option.isNone(platformRuleId)))
-        assert.deepStrictEqual(yield* rules.list(account), [])
+        assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), [])
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.isFalse(yield* rules.hide(account, rule.id, at(5)))
       })
@@ -42,7 +42,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           name: "Ünïcode 🐈 'quoted' \"twice\"",
           intent: "$1; drop table rules"
         })
-        assert.deepStrictEqual(yield* rules.list(account), [
+        assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), [
           {
             id: rule.id,
             name: rule.name,
@@ -83,7 +83,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           ]
         )
         assert.isFalse(yield* rules.exists(account, rule.id))
-        assert.deepStrictEqual(yield* rules.list(account), [])
+        assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), [])
         assert.deepStrictEqual(yield* rules.ruleLinks("x", [registered.platformRuleId]), [])
         assert.isFalse((yield* rules.counts).has(account))
         yield* rules.activate(rule.id, registeredOf(rule), at(2))
@@ -100,12 +100,12 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const filters = newRule(account).filters.map((one) => (one.platform === "x" ? { ...one, paused } : one))
         const rule = newRule(account, { filters })
         yield* rules.reserve(rule, noLimits)
-        assert.deepStrictEqual(yield* rules.list(account), [], "the other platform is pending")
+        assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), [], "the other platform is pending")
         const stored = (yield* rules.registrations(rule.id)).find(({ platform }) => platform === "x")
         assert.deepInclude(stored, { state: "failed", since: rule.createdAt, pause: Option.some(paused.pause) })
         const registered = { platformRuleId: `other of ${rule.id}`, translatedValue: "cat" }
         yield* rules.activate(rule.id, new Map([["firehose", registered]]), at(2))
-        const [listed] = yield* rules.list(account)
+        const [listed] = yield* rules.list(account, FIRST_RULES)
         assert.deepInclude(listed?.platforms["x"], {
           platform_rule_id: "",
           state: "failed",
@@ -131,7 +131,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rule = yield* visibleRule(account)
         const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
         yield* rules.restore(rule.id, "x", { registered: moved, lostSince: at(5), at: at(9) })
-        const [listed] = yield* rules.list(account)
+        const [listed] = yield* rules.list(account, FIRST_RULES)
         assert.deepStrictEqual(listed?.platforms["x"], {
           platform_rule_id: moved.platformRuleId,
           translated_value: "moved",
@@ -215,7 +215,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         yield* rules.fail(same.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
         assert.strictEqual(yield* rules.paused("x"), paused + 2, "a rule with the same text counts, too")
         yield* rules.remove(same.id)
-        assert.deepInclude((yield* rules.list(account))[1]?.platforms["x"], { state: "failed", reason: "paused" })
+        assert.deepInclude((yield* rules.list(account, FIRST_RULES))[1]?.platforms["x"], {
+          state: "failed",
+          reason: "paused"
+        })
 
         const endPauses = (second: number, budget: number) =>
           rules.endPauses("x", { cause: "budget", limit: budget, at: at(second) })
@@ -255,7 +258,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
         yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(4), at: at(5) })
-        const [failed] = yield* rules.list(account)
+        const [failed] = yield* rules.list(account, FIRST_RULES)
         assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room", failed_since: at(5) })
         assert.notProperty(failed?.platforms["firehose"], "failed_since")
         assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
@@ -266,11 +269,11 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           { state: "failed", since: at(5) }
         )
         yield* rules.fail(rule.id, "x", { reason: "still no room", lostSince: at(5), at: at(6) })
-        const [still] = yield* rules.list(account)
+        const [still] = yield* rules.list(account, FIRST_RULES)
         assert.deepInclude(still?.platforms["x"], { reason: "still no room", failed_since: at(5) })
         const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
         yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(6) })
-        const [back] = yield* rules.list(account)
+        const [back] = yield* rules.list(account, FIRST_RULES)
         assert.strictEqual(back?.platforms["x"]?.state, "active")
         assert.notProperty(back?.platforms["x"], "reason")
         yield* rules.fail(rule.id, "x", { reason: "again", lostSince: at(6), at: at(7) })
@@ -424,10 +427,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           yield* visibleRule(other)
         }
         assert.deepStrictEqual(
-          (yield* rules.list(account)).map(({ id }) => id),
+          (yield* rules.list(account, FIRST_RULES)).map(({ id }) => id),
           mine
         )
-        assert.deepStrictEqual(yield* rules.list(fromUuid("acct", v7())), [])
+        assert.deepStrictEqual(yield* rules.list(fromUuid("acct", v7()), FIRST_RULES), [])
       })
     )
 
@@ -454,7 +457,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.isTrue(yield* rules.hide(account, rule.id, at(4)))
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.deepStrictEqual(
-          (yield* rules.list(account)).map(({ id }) => id),
+          (yield* rules.list(account, FIRST_RULES)).map(({ id }) => id),
           [kept.id]
         )
         assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`]), [])

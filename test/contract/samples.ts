@@ -23,6 +23,9 @@ export const newKey = (overrides: Partial<NewKey> = {}): NewKey => ({
   ...overrides
 })
 
+/** The page with the newest rules. */
+export const FIRST_RULES = { before: Option.none(), limit: 100 }
+
 /** Stored in the key store. */
 export const newAccount = Effect.gen(function* () {
   const keys = yield* KeyStore

@@ -69,7 +69,7 @@ describe("clientTypes", () => {
     const types = builtTypes()
     assert.include(
       types,
-      "/** List the rules. All rules of the account, newest first. */\n    list: TRPCQueryProcedure<"
+      "/** Delete a rule. Removes the rule from its platforms and deletes its matches. */\n    delete: TRPCMutationProcedure<"
     )
     assert.include(types, "/** True if no match came in time */\n        readonly timed_out: boolean")
     assert.include(types, "\n/** Identifier of a platform */\nexport type PlatformId = ")

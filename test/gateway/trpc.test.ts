@@ -176,7 +176,10 @@ describe("AppRouter", () => {
       readonly paused?: boolean
       readonly idempotency_key?: string
     }>()
-    expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void>()
+    expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void | {
+      readonly limit?: number
+      readonly cursor?: string
+    }>()
     expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{
       readonly rule_id: string
       readonly idempotency_key?: string

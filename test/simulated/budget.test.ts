@@ -35,14 +35,14 @@ it("the rule with the most posts is taken off X before the budget is used up, an
           assert.isAtLeast(delivered, 80)
           assert.isAtMost(delivered, BUDGET)
           assert.include(log.join("\n"), `80 % of the monthly budget of ${BUDGET} posts`)
-          const [loud] = (yield* rules.list(ann)).map(({ platforms }) => platforms["x"])
+          const [loud] = (yield* rules.list(ann, {})).rules.map(({ platforms }) => platforms["x"])
           assert.deepInclude(loud, { state: "failed" })
           assert.match(String(loud?.reason), /^paused: the monthly budget of 100 posts is nearly used up/)
 
           yield* clock.advance(180)
           assert.deepStrictEqual(yield* texts, ["loud", "quiet"])
           assert.deepStrictEqual(
-            (yield* rules.list(bob)).map(({ platforms }) => platforms["x"]?.state),
+            (yield* rules.list(bob, {})).rules.map(({ platforms }) => platforms["x"]?.state),
             ["active", "active"]
           )
           yield* publish("loud")

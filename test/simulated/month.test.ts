@@ -368,7 +368,7 @@ function monthOn(
       create: (account: AccountId, text: string) => Effect.map(create(account, text), ({ id }) => id),
       createWhole: create,
       registration: (account: AccountId, id: RuleId) =>
-        Effect.map(rules.list(account), (all) => all.find((rule) => rule.id === id)?.platforms["x"]),
+        Effect.map(rules.list(account, {}), ({ rules }) => rules.find((rule) => rule.id === id)?.platforms["x"]),
       gaps: (account: AccountId, id: RuleId) =>
         Effect.map(
           makeCoverageOf({ streams, rules: store })({ account, rule: Option.some(id), platforms: ["x"] }),

@@ -8,7 +8,7 @@ import { type Attempt, ClaimStore } from "../../../core/idempotency/ClaimStore.t
 import { CurrentDecision } from "../../../core/idempotency/CurrentClaim.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { at, newAccount, newRule, noLimits, registeredOf, visibleRule } from "../../contract/samples.ts"
+import { at, FIRST_RULES, newAccount, newRule, noLimits, registeredOf, visibleRule } from "../../contract/samples.ts"
 import { pgliteClient, postgresClient } from "../../stores.ts"
 
 for (const [name, client] of [
@@ -82,7 +82,7 @@ for (const [name, client] of [
           yield* Effect.flip(rules.activate(reserved.id, registeredOf(reserved), at(2)).pipe(deciding(replaced)))
           yield* Effect.flip(rules.hide(account, visible.id, at(3)).pipe(deciding(replaced)))
           assert.deepStrictEqual(
-            (yield* rules.list(account)).map(({ id }) => id),
+            (yield* rules.list(account, FIRST_RULES)).map(({ id }) => id),
             [visible.id]
           )
         })

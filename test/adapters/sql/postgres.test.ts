@@ -11,7 +11,7 @@ import { Keys } from "../../../core/keys/Keys.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { toUuid } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
+import { FIRST_RULES, newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
 import { startPostgres } from "../../postgres.ts"
 import { emptyDatabase, temporaryDatabase } from "../../stores.ts"
@@ -168,7 +168,7 @@ describe("postgres", () => {
             Effect.suspend(() => matches.insert([newMatch(rule.id)])),
             matches.list(page),
             Effect.suspend(() => rules.reserve(newRule(account), noLimits)),
-            rules.list(account)
+            rules.list(account, FIRST_RULES)
           ]
           const outcomes = new Set<string>()
           const outcome = (operation: Effect.Effect<unknown, { readonly _tag: string }>) =>

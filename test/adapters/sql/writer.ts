@@ -48,7 +48,8 @@ const write = Effect.gen(function* () {
   const rules = yield* RuleStore
   const matches = yield* MatchStore
   const account_id = yield* keys.account({ id: fromUuid("acct", v7()), name: "writer", createdAt: at })
-  for (const { id } of yield* rules.list(account_id)) yield* print(`has rule ${id}`)
+  for (const { id } of yield* rules.list(account_id, { before: Option.none(), limit: 100 }))
+    yield* print(`has rule ${id}`)
   const all = {
     account: account_id,
     rules: Option.none(),

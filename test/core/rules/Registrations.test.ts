@@ -60,7 +60,7 @@ describe("Registrations.reconcile after a crash", () => {
       yield* registrations.reconcile
       assert.deepStrictEqual(x.texts, ["word"])
       assert.deepStrictEqual(
-        (yield* rules.list(bob)).map((rule) => rule.id),
+        (yield* rules.list(bob, {})).rules.map((rule) => rule.id),
         [id]
       )
     }))
@@ -80,7 +80,7 @@ describe("Registrations.reconcile after a crash", () => {
       const { id } = yield* rules.create(ann, on("x", "word"))
       x.state = "away"
       yield* rules.delete(ann, id)
-      assert.deepStrictEqual(yield* rules.list(ann), [])
+      assert.deepStrictEqual((yield* rules.list(ann, {})).rules, [])
       assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
       assert.deepStrictEqual(x.texts, ["word"])
       x.state = "up"
@@ -98,7 +98,7 @@ describe("Registrations.reconcile fixes the platform", () => {
       yield* registrations.reconcile
       assert.deepStrictEqual(x.texts, ["word"])
       for (const account of [ann, bob]) {
-        const [rule] = yield* rules.list(account)
+        const [rule] = (yield* rules.list(account, {})).rules
         assert.strictEqual(rule?.platforms["x"]?.platform_rule_id, x.idOf("word"))
         assert.strictEqual(rule?.platforms["x"]?.state, "active")
       }
@@ -153,7 +153,7 @@ describe("Registrations.reconcile fixes the platform", () => {
       x.held.clear()
       x.state = "refused"
       yield* registrations.reconcile
-      const [failed] = yield* rules.list(ann)
+      const [failed] = (yield* rules.list(ann, {})).rules
       assert.strictEqual(failed?.platforms["x"]?.state, "failed")
       assert.match(failed?.platforms["x"]?.reason ?? "", /rejected the filter: no/)
       yield* TestClock.adjust("1 minute")
@@ -162,7 +162,7 @@ describe("Registrations.reconcile fixes the platform", () => {
       assert.deepStrictEqual([missing, Option.getOrNull(missingSince)], [1, failed?.platforms["x"]?.failed_since])
       x.state = "up"
       yield* registrations.reconcile
-      const [back] = yield* rules.list(ann)
+      const [back] = (yield* rules.list(ann, {})).rules
       assert.deepStrictEqual([back?.platforms["x"]?.state, back?.platforms["x"]?.reason], ["active", undefined])
       x.state = "refused"
       x.held.clear()
@@ -201,7 +201,7 @@ describe("Registrations.reconcile fixes the platform", () => {
       const created = yield* rules.create(ann, on("x", "word"))
       assert.strictEqual(created.platforms.get("x")?.platformRuleId, foreign)
       yield* registrations.reconcile
-      assert.strictEqual((yield* rules.list(ann))[0]?.platforms["x"]?.platform_rule_id, foreign)
+      assert.strictEqual((yield* rules.list(ann, {})).rules[0]?.platforms["x"]?.platform_rule_id, foreign)
       yield* rules.delete(ann, created.id)
       yield* registrations.reconcile
       assert.deepStrictEqual([...x.held.keys()], [foreign])
@@ -219,10 +219,10 @@ describe("Registrations.reconcile fixes the platform", () => {
   test("changes nothing if store and platform agree", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* rules.create(ann, on("x", "word"))
-      const [before, calls] = [yield* rules.list(ann), x.calls]
+      const [before, calls] = [(yield* rules.list(ann, {})).rules, x.calls]
       yield* TestClock.adjust("1 hour")
       yield* registrations.reconcile
-      assert.deepStrictEqual(yield* rules.list(ann), before)
+      assert.deepStrictEqual((yield* rules.list(ann, {})).rules, before)
       assert.strictEqual(x.calls, calls, "registers nothing again")
     }))
 
@@ -254,7 +254,7 @@ describe("Registrations.add", () => {
       const exit = yield* Fiber.interrupt(creating)
       assert.isTrue(Exit.isInterrupted(exit))
       assert.deepStrictEqual([...x.texts, ...firehose.texts], ["word", "word"])
-      assert.lengthOf(yield* rules.list(ann), 1)
+      assert.lengthOf((yield* rules.list(ann, {})).rules, 1)
     }))
 
   test("rolls back only what it registered", ({ rules, x, firehose }) =>

@@ -23,7 +23,7 @@ const withRules = (rules: ReadonlyMap<AccountId, ReadonlyArray<Rule>> = new Map(
       Backtests.layer,
       fakes,
       quotas(),
-      Layer.mock(Rules, { list: (account) => Effect.succeed(rules.get(account) ?? []) })
+      Layer.mock(Rules, { list: (account) => Effect.succeed({ rules: rules.get(account) ?? [] }) })
     ),
     Layer.merge(recent, Platforms.layer)
   )

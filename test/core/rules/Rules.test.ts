@@ -10,7 +10,7 @@ describe("Rules.create", () => {
       assert.deepStrictEqual([...created.platforms.keys()], ["x", "firehose"])
       assert.deepStrictEqual([...x.texts, ...firehose.texts], ["word", "word"])
       assert.deepStrictEqual(
-        (yield* rules.list(ann)).map(({ id }) => id),
+        (yield* rules.list(ann, {})).rules.map(({ id }) => id),
         [created.id]
       )
     }))
@@ -22,7 +22,7 @@ describe("Rules.create", () => {
         const error = yield* Effect.flip(rules.create(ann, both("word")))
         assert.strictEqual(error._tag, how === "away" ? "PlatformUnavailable" : "PlatformRefused")
         assert.deepStrictEqual([...x.texts, ...firehose.texts], [])
-        assert.deepStrictEqual(yield* rules.list(ann), [])
+        assert.deepStrictEqual((yield* rules.list(ann, {})).rules, [])
         assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
         firehose.state = "up"
         yield* rules.create(ann, both("word"))

@@ -103,7 +103,7 @@ describe("the tools", () => {
     assert.deepStrictEqual(pages, [[e, d], [c, b], [a]])
     assert.deepStrictEqual(rulesIn(await agent.call("list_rules", { query: "WORD3" })), [d], "by a filter")
     assert.deepStrictEqual(rulesIn(await agent.call("list_rules", { query: c })), [c], "by id")
-    assert.match((await agent.call("list_rules", { query: "no such" })).text, /None of the 5 rules has this text/)
+    assert.match((await agent.call("list_rules", { query: "no such" })).text, /No rule has this text/)
     assert.match((await agent.call("list_rules", { limt: 2 })).text, /did you mean "limit"\?/)
   })
 
