@@ -2,7 +2,14 @@
 import { Effect, Either, Option } from "effect"
 import { allows, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Keys } from "../core/keys/Keys.ts"
-import { type LimitReached, PermissionDenied, type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
+import {
+  InvalidArgument,
+  type LimitReached,
+  PermissionDenied,
+  type StoreUnavailable,
+  Unauthenticated
+} from "../core/model/Errors.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
 
 /** Live streams run it again to notice a revoked key. */
@@ -55,6 +62,25 @@ export const admitKnown =
       ? Option.some({ caller: caller.value, rate: admitted.value.right })
       : Option.none()
   }
+
+/** Calls in one request. */
+const MAX_CALLS = 20
+
+/** Fails if a batch has too many calls, before any of them runs. */
+export const checkBatch = (calls: number): Either.Either<void, InvalidArgument> =>
+  calls <= MAX_CALLS
+    ? Either.void
+    : Either.left(
+        new InvalidArgument({
+          issues: [
+            { path: "", message: `Is a batch of ${calls} calls: at most ${MAX_CALLS} are allowed in one request` }
+          ]
+        })
+      )
+
+/** Counts a further call of a batch as a request: the first one was counted with the request itself. */
+export const admitCall = (account: AccountId): Effect.Effect<void, LimitReached, Quotas> =>
+  Effect.flatMap(Quotas, (quotas) => quotas.admit(account))
 
 /** Before the request is read: the answer must not depend on what it asks for. */
 export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void, PermissionDenied> =>

@@ -15,9 +15,10 @@ import { Coverage } from "../core/coverage/Coverage.ts"
 import { asActor, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
 import { Matches, type MatchUpdate, WatchQuery } from "../core/matches/Matches.ts"
+import type { InvalidArgument } from "../core/model/Errors.ts"
 import { MatchId } from "../core/model/Ids.ts"
 import { getAccount } from "./accountOperations.ts"
-import { type Authentication, admit, authenticateHeader, checkScope } from "./auth.ts"
+import { type Authentication, admit, admitCall, authenticateHeader, checkBatch, checkScope } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
 import { type Endpoint, type Operation, perform, type Services } from "./endpoint.ts"
 import {
@@ -50,7 +51,7 @@ import {
 import { longAnswer, Splicer } from "./pages.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
-import type { Reply } from "./route.ts"
+import { json, type Reply } from "./route.ts"
 import { getRule, listRuleVersions, pauseRule, reapplyRule, resumeRule, updateRule } from "./ruleOperations.ts"
 import { compareRule, dropShadow, promoteRule, shadowRule } from "./shadowOperations.ts"
 import {
@@ -85,6 +86,8 @@ interface Context {
   readonly caller: Caller
   readonly runtime: Runtime.Runtime<Services>
   readonly key: Authentication
+  /** Calls of the request that have begun. */
+  readonly calls: { begun: number }
   /** Sets the id from which a client resumes if it disconnects before the first match. */
   readonly setStartId: (id: MatchId) => void
   /** Marks the response: it has an answer that was given before. */
@@ -214,6 +217,12 @@ export const handleTrpc = (
         )
       )
     )
+    const headers =
+      ready._tag === "Left"
+        ? toWire(ready.left).headers
+        : Option.getOrUndefined(Option.map(ready.right.rate, rateHeaders))
+    const size = ready._tag === "Right" ? checkBatch(callsOf(request)) : Either.void
+    if (Either.isLeft(size)) return refusedBatch(size.left, headers)
     const body = ready._tag === "Right" ? ready.right.body : null
     const response = yield* Effect.promise(() =>
       fetchRequestHandler({
@@ -226,17 +235,12 @@ export const handleTrpc = (
         }),
         router,
         allowMethodOverride: true,
-        maxBatchSize: 20,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { caller: ready.right.caller, runtime, key, setStartId, setReplayed, splicer }
+          return { caller: ready.right.caller, runtime, key, calls: { begun: 0 }, setStartId, setReplayed, splicer }
         }
       })
     )
-    const headers =
-      ready._tag === "Left"
-        ? toWire(ready.left).headers
-        : Option.getOrUndefined(Option.map(ready.right.rate, rateHeaders))
     const reply = withHeaders(isReplayed ? { ...headers, ...REPLAYED } : headers, response)
     if (Option.isSome(start)) return { ...reply, body: withStartEvent(start.value, response.body) }
     // A stream of answers begins before they are known.
@@ -266,9 +270,25 @@ const authorizationOf = (request: Request): string | null => {
 /** `void` lets clients omit an argument without fields, or with optional fields only. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
-/** Checks the scope before the input. */
+/** In a batch, the path has the names of all procedures. */
+const callsOf = (request: Request): number =>
+  queryOf(request)["batch"] === "1" ? pathOf(request.url).split(/,|%2c/i).length : 1
+
+/** One error for all calls: clients take it as the answer to each. */
+const refusedBatch = (refusal: InvalidArgument, headers: WireError["headers"]): Reply => {
+  const { status, code, message, details } = toWire(refusal)
+  const data = { code, message, details, httpStatus: status }
+  const reply = json(status, { error: { code: INVALID_REQUEST, message, data } })
+  return { ...reply, headers: { ...reply.headers, ...headers } }
+}
+
+/** Of JSON-RPC. */
+const INVALID_REQUEST = -32_600
+
+/** Checks the limit on requests and the scope before the input. */
 const withScope = (needed: Scope) =>
-  t.procedure.use(({ ctx, next }) => {
+  t.procedure.use(async ({ ctx, next }) => {
+    if (ctx.calls.begun++ > 0) await runOrThrow(ctx.runtime, admitCall(ctx.caller.account), undefined)
     const allowed = checkScope(ctx.caller, needed)
     if (Either.isLeft(allowed)) throw toTrpc(allowed.left)
     return next()

@@ -9,12 +9,13 @@ import {
   validateOriginHeader,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, Option, Predicate } from "effect"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import { readText } from "../body.ts"
+import { admitCall, checkBatch } from "../auth.ts"
+import { parseJson, readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
-import { type DoorFailure, foreignCaller } from "../errors.ts"
+import { type DoorFailure, foreignCaller, toWire, type WireError } from "../errors.ts"
 import type { Reply, Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
@@ -37,7 +38,10 @@ export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader =>
   return async (request) => {
     const foreign = foreignHeader(request, hosts)
     if (Option.isSome(foreign)) return Either.left(foreign.value)
-    return Either.map(await readText(request), (text) => (caller) => respond(options, request, text, caller))
+    return Either.flatMap(await readText(request), (text) => {
+      const calls = callsIn(text)
+      return Either.map(checkBatch(calls.length), () => (caller) => respond(options, request, { text, calls }, caller))
+    })
   }
 }
 
@@ -61,15 +65,41 @@ const isLoopback = (host: string): boolean => host === "localhost" || host === "
 
 const hostnameOf = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
+/** The requests of a batch; empty if the text is not one. Notifications and responses call nothing. */
+const callsIn = (text: string): ReadonlyArray<JsonRpcRequest> => {
+  if (!/^\s*\[/.test(text)) return []
+  const messages = Either.getOrElse(parseJson(text), () => [])
+  return Array.isArray(messages) ? messages.filter(isRequest) : []
+}
+
+interface JsonRpcRequest {
+  readonly id: unknown
+}
+
+const isRequest = (message: unknown): message is JsonRpcRequest =>
+  Predicate.hasProperty(message, "method") && Predicate.hasProperty(message, "id")
+
+/** Counts each call of a batch as a request. Returns why later ones are refused, by id. */
+const refusals = (calls: ReadonlyArray<JsonRpcRequest>, { account }: Caller) =>
+  Effect.gen(function* () {
+    const refused = new Map<unknown, WireError>()
+    // The first one was counted with the HTTP request.
+    for (const { id } of calls.slice(1)) {
+      const admission = yield* Effect.either(admitCall(account))
+      if (Either.isLeft(admission)) refused.set(id, toWire(admission.left))
+    }
+    return refused
+  })
+
 const respond = (
   options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
   { url, headers, signal }: Request,
-  text: string,
+  { text, calls }: { readonly text: string; readonly calls: ReadonlyArray<JsonRpcRequest> },
   caller: Caller
 ): Effect.Effect<Reply, never, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
-    const server = toolServer({ ...options, call: callAs(caller), runtime })
+    const server = toolServer({ ...options, call: callAs(caller), runtime, refused: yield* refusals(calls, caller) })
     const copy = new Request(url, { method: "POST", headers, body: text, signal })
     return replyOf(yield* Effect.promise(() => exchange(server, copy, text.includes('"progressToken"'))))
   })

@@ -21,10 +21,13 @@ export interface ServerOptions<R> {
   readonly runtime: Runtime.Runtime<R>
   /** Returns a new unguessable word on each call. */
   readonly newSecret: () => string
+  /** Calls that do not run, by the id of the request. */
+  readonly refused?: ReadonlyMap<unknown, CallError>
 }
 
 /** Serves one HTTP request or one stdio connection. */
-export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: ServerOptions<R>): McpServer => {
+export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
+  const { version, toolbox, call, runtime, newSecret, refused = NONE } = options
   const server = new McpServer(
     { name: "earshot", title: "Earshot", version },
     { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false } } }
@@ -41,7 +44,10 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
         ...(output !== undefined && { outputSchema: withoutCheck(output) })
       },
       (args, { mcpReq }) => {
-        const result = resultOf(tool, call, { args, secret: newSecret() })
+        const asked = { args, secret: newSecret() }
+        const refusal = refused.get(mcpReq.id)
+        if (refusal !== undefined) return errorResult(refusal, asked)
+        const result = resultOf(tool, call, asked)
         return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
       }
     )
@@ -50,6 +56,8 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
 }
 
 // ---- helpers ----
+
+const NONE: ReadonlyMap<unknown, CallError> = new Map()
 
 /** Documentation only: the operation validates the arguments, with the same messages as in the other interfaces. */
 const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({
