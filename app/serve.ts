@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { Config, Console, Effect, Option, Redacted } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as DenoServer from "../adapters/runtimes/deno.ts"
+import * as FirstKey from "../adapters/runtimes/firstKey.ts"
 import * as NodeServer from "../adapters/runtimes/node.ts"
 import { checkFree, GRACE_MILLIS } from "../adapters/runtimes/server.ts"
 import * as Vitals from "../adapters/runtimes/vitals.ts"
@@ -120,11 +121,16 @@ const firstRule = ({ platforms }: ServiceOptions): string =>
     overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
   })
 
-/** Prints and returns the first key of a new store; in any other, says how to create a key if "default" has none. */
+/**
+ * Issues the first key of a new store. Prints and returns it if standard output is a terminal, and otherwise writes it to
+ * a file in the data folder. Without such a folder, or in any other store, says how to create a key if "default" has none.
+ */
 const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions) =>
   Effect.gen(function* () {
     const keys = yield* Keys
-    const issued = yield* keys.issueFirst
+    const isTerminal = yield* FirstKey.isTerminal
+    const { databaseUrl, dataDir } = yield* storeSettings
+    const issued = isTerminal || Option.isNone(databaseUrl) ? yield* keys.issueFirst : Option.none()
     if (Option.isNone(issued)) {
       const now = yield* Timestamp.now
       const all = yield* keys.list(EVERY_ACCOUNT)
@@ -136,6 +142,11 @@ const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions)
       return Option.none()
     }
     const secret = Redacted.value(issued.value.secret)
+    if (!isTerminal) {
+      const path = yield* FirstKey.writeKey(dataDir, secret)
+      yield* Console.log(`Your first API key is in ${path}: read it, then delete the file`)
+      return Option.none()
+    }
     yield* Console.log(
       [
         "\nYour API key, shown only once:",

@@ -21,8 +21,12 @@ export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): Read
 
 const SCRIPT_PATH = "/docs/scalar.js"
 
+/**
+ * The script needs inline styles and `eval`. So the page has an origin of its own (`sandbox` without `allow-same-origin`):
+ * it cannot read what the console stores, such as the key, or call the API as the console.
+ */
 const POLICY =
-  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
+  "sandbox allow-scripts allow-popups; default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
 
 const page: Reply = {
   status: 200,
@@ -37,6 +41,23 @@ const page: Reply = {
   </head>
   <body>
     <div id="app"></div>
+    <script>
+      // The script expects storage, which a sandboxed page does not have.
+      for (const name of ["localStorage", "sessionStorage"]) {
+        const items = new Map()
+        const value = {
+          getItem: (key) => items.get(String(key)) ?? null,
+          setItem: (key, item) => void items.set(String(key), String(item)),
+          removeItem: (key) => void items.delete(String(key)),
+          clear: () => items.clear(),
+          key: (index) => [...items.keys()][index] ?? null,
+          get length() {
+            return items.size
+          }
+        }
+        Object.defineProperty(window, name, { value })
+      }
+    </script>
     <script src="${SCRIPT_PATH}"></script>
     <script>
       Scalar.createApiReference("#app", {

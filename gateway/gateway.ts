@@ -91,10 +91,14 @@ const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
   }
 }
 
+const OPENAPI_HEADERS = { "content-type": "application/json", "access-control-allow-origin": "*" }
+
 const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRoute<never>> =>
   Effect.gen(function* () {
     const document = yield* Effect.cached(
       Effect.promise(async () => (await import("./openapi.ts")).openApiDocument(languages))
     )
-    return { method: "GET", path: "/openapi.json", reply: () => Effect.map(document, (content) => json(200, content)) }
+    // The docs page reads it from an origin of its own.
+    const reply = (content: unknown) => ({ ...json(200, content), headers: OPENAPI_HEADERS })
+    return { method: "GET", path: "/openapi.json", reply: () => Effect.map(document, reply) }
   })

@@ -9,7 +9,7 @@ import {
   type WatchFailure,
   WatchQuery
 } from "../core/matches/Matches.ts"
-import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
+import { InvalidArgument, type LimitReached, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
 import { hold } from "../core/work/hold.ts"
@@ -20,7 +20,7 @@ import { toWire, type WireError, wireOfCause } from "./errors.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { type Done, makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
-import type { KeyedRoute, Work } from "./route.ts"
+import { type KeyedRoute, NO_STORE, type Work } from "./route.ts"
 
 export const STREAM_PATH = "/matches/stream"
 
@@ -41,17 +41,17 @@ export type LiveFailure = WatchFailure | Unauthenticated
 
 export type LivePuller = Puller<MatchUpdate, LiveFailure>
 
-/** Checks `key` repeatedly: revoking a key ends its streams. */
+/** Counts a stream, until the puller is closed. Checks `key` repeatedly: revoking a key ends its streams. */
 export const pullLiveUpdates = (options: {
   readonly transport: "sse" | "trpc"
   readonly account: AccountId
   readonly query: ResolvedWatchQuery
   readonly key: Authentication
-}): Effect.Effect<LivePuller, never, Matches | Keys> =>
-  makePuller<MatchUpdate, LiveFailure, Matches | Keys>(
-    Effect.gen(function* () {
-      const { transport, account, query, key } = options
-      const matches = yield* Matches
+}): Effect.Effect<LivePuller, LimitReached, Matches | Keys> =>
+  Effect.gen(function* () {
+    const { transport, account, query, key } = options
+    const matches = yield* Matches
+    const open = Effect.gen(function* () {
       yield* hold(Metrics.changeLiveStreams(transport, 1), () => Metrics.changeLiveStreams(transport, -1))
       const { read, takeQueued, onReady } = yield* matches.listen(account, query)
       const clock = yield* Effect.clock
@@ -70,7 +70,8 @@ export const pullLiveUpdates = (options: {
       )
       return { read: checkedRead, takeQueued: () => (isCheckDue() ? [] : takeQueued()), onReady }
     })
-  )
+    return yield* makePuller<MatchUpdate, LiveFailure, Matches | Keys, LimitReached>(open, matches.countStream(account))
+  })
 
 // ---- helpers ----
 
@@ -95,7 +96,7 @@ const queryReader =
 
 const HEADERS = {
   "content-type": STREAM_TYPE,
-  "cache-control": "no-store",
+  ...NO_STORE,
   // Tells proxies not to buffer the stream.
   "x-accel-buffering": "no"
 }
@@ -112,6 +113,7 @@ const reply =
     })
 
 const bodyOf = (puller: LivePuller, start: MatchId): PushBody => ({
+  cancel: puller.close,
   open: (sink) => {
     let batch: ReadonlyArray<MatchUpdate> = []
     let index = 0

@@ -14,9 +14,11 @@ export interface Puller<A, E> {
 
 export type Done<A, E> = (exit: Exit.Exit<ReadonlyArray<A>, E>) => void
 
-export const makePuller = <A, E, R>(
-  open: Effect.Effect<LiveReader<A, E, R>, E, R | Scope.Scope>
-): Effect.Effect<Puller<A, E>, never, R> =>
+/** `acquire` runs at once and is released by `close`. It is the last step: nothing can interrupt the caller after it. */
+export const makePuller = <A, E, R, F>(
+  open: Effect.Effect<LiveReader<A, E, R>, E, R | Scope.Scope>,
+  acquire: Effect.Effect<void, F, Scope.Scope>
+): Effect.Effect<Puller<A, E>, F, R> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<R>()
     const scope = yield* Scope.make()
@@ -65,5 +67,6 @@ export const makePuller = <A, E, R>(
         else run(read, deliver, done)
       })
     }
+    yield* Scope.extend(acquire, scope).pipe(Effect.onError(() => Scope.close(scope, Exit.void)))
     return { pull, close }
   })

@@ -50,6 +50,8 @@ export interface Mount<R> {
   readonly handle: (request: Request) => Effect.Effect<Reply, DoorFailure, R>
 }
 
+export const NO_STORE = { "cache-control": "no-store" }
+
 export const json = (status: number, body: unknown): Reply => ({
   status,
   headers: JSON_HEADERS,
@@ -64,4 +66,5 @@ export const errorReply = ({ status, code, message, details, headers }: WireErro
 
 // ---- helpers ----
 
-const JSON_HEADERS = { "content-type": "application/json" }
+/** Most answers have data of an account, which no cache may keep. */
+const JSON_HEADERS = { "content-type": "application/json", ...NO_STORE }

@@ -51,7 +51,7 @@ import {
 import { longAnswer, Splicer } from "./pages.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
-import { json, type Reply } from "./route.ts"
+import { json, NO_STORE, type Reply } from "./route.ts"
 import { getRule, listRuleVersions, pauseRule, reapplyRule, resumeRule, updateRule } from "./ruleOperations.ts"
 import { compareRule, dropShadow, promoteRule, shadowRule } from "./shadowOperations.ts"
 import {
@@ -431,7 +431,8 @@ const resolveWatch = async (
     signal
   )
   // Canceling the response would wait for the generator, and so for the next match.
-  signal?.addEventListener("abort", puller.close, { once: true })
+  if (signal?.aborted === true) puller.close()
+  else signal?.addEventListener("abort", puller.close, { once: true })
   return trackedUpdates(puller, cursor, dataOf)
 }
 
@@ -526,6 +527,6 @@ function wireOf(error: TRPCError): WireError {
 
 const withHeaders = (headers: WireError["headers"], response: Response): Reply => ({
   status: response.status,
-  headers: { ...Object.fromEntries(response.headers), ...headers },
+  headers: { ...Object.fromEntries(response.headers), ...NO_STORE, ...headers },
   body: response.body
 })

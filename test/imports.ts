@@ -96,6 +96,7 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Files outside of `app/` that may run effects as promises, for web handlers, tRPC and MCP. */
 const promiseBoundary = [
   "gateway/handler.ts",
+  "gateway/pages.ts",
   "gateway/puller.ts",
   "gateway/trpc.ts",
   "gateway/mcp/server.ts",

@@ -78,7 +78,10 @@ const lists = new WeakSet<ServerResponse>()
 const pushTo =
   (outgoing: ServerResponse): Push =>
   (body, { status, headers }) => {
-    if (outgoing.destroyed) return RESPONSE_ALREADY_SENT
+    if (outgoing.destroyed) {
+      body.cancel()
+      return RESPONSE_ALREADY_SENT
+    }
     if (headers["content-type"] !== "text/event-stream") lists.add(outgoing)
     outgoing.writeHead(status, headers)
     outgoing.flushHeaders()

@@ -112,6 +112,8 @@ export class Matches extends Context.Tag("core/Matches")<
      * can report the error before it opens a stream.
      */
     readonly startCursor: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
+    /** Counts a stream of the account as open until the scope closes. For callers of `listen`. */
+    readonly countStream: (account: AccountId) => Effect.Effect<void, LimitReached, Scope.Scope>
     /**
      * Delivers the matches and redactions after `cursor`, then each new one: exactly once, in the order of ids. Fails
      * if the rule is deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store. Delivers
@@ -228,7 +230,6 @@ export class Matches extends Context.Tag("core/Matches")<
 
       const listenTo = Effect.fnUntraced(function* (wanted: Selector, query: ResolvedWatchQuery) {
         const { account } = wanted
-        yield* quotas.openStream(account)
         const { read, takeQueued, onReady } = yield* live.listen(wanted, Option.some(query.cursor))
         // An outage of the store does not end the stream.
         const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
@@ -250,6 +251,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
         const { timeout_seconds, limit, ...wanted } = query
         const start = yield* startCursor(account, wanted)
+        yield* quotas.openStream(account)
         const selector = yield* selectorFor(account, wanted)
         const next = nextUpdates(yield* listenTo(selector, { ...wanted, cursor: start }))
         let cursor = start
@@ -281,7 +283,7 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       }, Effect.scoped)
 
-      return Matches.of({ list, histogram, startCursor, listen, wait })
+      return Matches.of({ list, histogram, startCursor, countStream: quotas.openStream, listen, wait })
     })
   )
 }

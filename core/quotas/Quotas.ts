@@ -153,18 +153,26 @@ export class Quotas extends Context.Tag("core/Quotas")<
           })
 
         const checkStreams = (account: AccountId) =>
-          Effect.gen(function* () {
-            const limit = yield* limitOf(account, "streams")
-            const used = streams.get(account) ?? 0
-            if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "streams", limit, used })
-          })
+          Effect.flatMap(limitOf(account, "streams"), (limit) => streamsLeft(account, limit))
 
-        const changeStreams = (account: AccountId, change: 1 | -1) =>
-          Effect.sync(() => {
-            const open = (streams.get(account) ?? 0) + change
-            if (open === 0) streams.delete(account)
-            else streams.set(account, open)
-          })
+        /** Checks and counts in one step: streams that are opened at the same moment cannot all find the last place. */
+        const countStream = (account: AccountId) =>
+          Effect.flatMap(limitOf(account, "streams"), (limit) =>
+            Either.map(streamsLeft(account, limit), () => changeStreams(account, 1))
+          )
+
+        const changeStreams = (account: AccountId, change: 1 | -1) => {
+          const open = (streams.get(account) ?? 0) + change
+          if (open === 0) streams.delete(account)
+          else streams.set(account, open)
+        }
+
+        const streamsLeft = (account: AccountId, limit: number): Either.Either<void, LimitReached> => {
+          const used = streams.get(account) ?? 0
+          return limit > 0 && used >= limit
+            ? Either.left(new LimitReached({ name: "streams", limit, used }))
+            : Either.void
+        }
 
         // Not a semaphore, which suspends the fiber, or `ensuring`, which masks interruption: both cost more. An
         // interrupted fiber skips `run`, but not its observers.
@@ -235,11 +243,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
             ),
           withSlot,
           checkStreams,
-          openStream: (account) =>
-            Effect.zipRight(
-              checkStreams(account),
-              hold(changeStreams(account, 1), () => changeStreams(account, -1))
-            ),
+          openStream: (account) => hold(countStream(account), () => Effect.sync(() => changeStreams(account, -1))),
           used: (account, name) =>
             Effect.map(Clock.currentTimeMillis, (now) =>
               name === "streams" ? (streams.get(account) ?? 0) : counters.used(account, name, windowAt(now))

@@ -9,14 +9,26 @@ import { trimmedText } from "../model/trimmedText.ts"
 const MAX_RULES = 100
 const MAX_URL_LENGTH = 2_000
 
+const ALLOWED_PORTS = "80, 443, and those from 1024 on that no other well-known service uses"
+
 const WebhookUrl = Schema.String.pipe(
   Schema.filter(
     (text) =>
       text.length <= MAX_URL_LENGTH || `Is too long: ${text.length} characters, at most ${MAX_URL_LENGTH} are allowed`
   ),
   Schema.filter((text) => isWebUrl(text) || "Expected a URL like https://example.com/hooks"),
+  Schema.filter(
+    (text) => isAllowedPort(text) || `Has the port ${new URL(text).port}, which webhooks may not use: ${ALLOWED_PORTS}`
+  ),
   Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed")
-).annotations({ jsonSchema: { type: "string", format: "uri", maxLength: MAX_URL_LENGTH } })
+).annotations({
+  jsonSchema: {
+    type: "string",
+    format: "uri",
+    maxLength: MAX_URL_LENGTH,
+    description: `Where to send the messages. Ports: ${ALLOWED_PORTS}`
+  }
+})
 
 export const WebhookEvent = Schema.Literal("match", "match.redacted", "coverage.gap").annotations({
   description:
@@ -145,8 +157,21 @@ export type ReplayRequest = typeof ReplayRequest.Type
 
 // ---- helpers ----
 
+/** The ports from 1024 on that browsers block, and those of databases, queues and remote administration. */
+const servicePorts: ReadonlySet<number> = new Set([
+  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697],
+  ...[10080, 1433, 1521, 2375, 2376, 2379, 2380, 3306, 3389, 5432, 5672, 5900, 5984, 6379, 9042, 9092, 9200, 9300],
+  ...[10250, 11211, 27017, 27018, 27019]
+])
+
 function isWebUrl(text: string): boolean {
   return /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text)
+}
+
+/** Messages must not reach services that are not for HTTP. A webhook that exists already keeps its port. */
+function isAllowedPort(text: string): boolean {
+  const { port } = new URL(text)
+  return port === "" || port === "80" || port === "443" || (Number(port) >= 1_024 && !servicePorts.has(Number(port)))
 }
 
 function hasCredentials(text: string): boolean {

@@ -10,8 +10,10 @@ export interface Sink {
 }
 
 export interface PushBody {
-  /** Called at most once. Nothing is acquired before. */
+  /** Called at most once. */
   readonly open: (sink: Sink) => OpenBody
+  /** Called instead of `open` if nobody reads the body. */
+  readonly cancel: () => void
 }
 
 export interface OpenBody {
@@ -28,6 +30,7 @@ export type Push = (
 
 /** Writes the texts as they come, no faster than they are read. Aborts if one of them fails. */
 export const pushTexts = (texts: AsyncGenerator<string>): PushBody => ({
+  cancel: () => void texts.return(undefined),
   open: (sink) => {
     const encoder = new TextEncoder()
     let isWriting = false
@@ -87,7 +90,7 @@ const toReadableStream = (body: PushBody): ReadableStream<Uint8Array> => {
         if (opened === undefined) opened = open(controller)
         else if (isFull) opened.resume()
       },
-      cancel: () => opened?.close()
+      cancel: () => (opened === undefined ? body.cancel() : opened.close())
     },
     // Without prefetch, the body is opened only when it is read.
     { highWaterMark: 0 }

@@ -16,7 +16,7 @@ import { admitCall, checkBatch } from "../auth.ts"
 import { parseJson, readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
 import { type DoorFailure, foreignCaller, toWire, type WireError } from "../errors.ts"
-import type { Reply, Work } from "../route.ts"
+import { NO_STORE, type Reply, type Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
@@ -133,6 +133,6 @@ const untilClosed = (server: McpServer, body: ReadableStream<Uint8Array>): Reada
 
 const replyOf = ({ status, headers, body }: Response): Reply => ({
   status,
-  headers: Object.fromEntries(headers),
+  headers: { ...Object.fromEntries(headers), ...NO_STORE },
   body
 })

@@ -327,17 +327,14 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     }
   })
 
-  it("serve on all addresses without a bootstrap key prints URLs and a first key that work", async () => {
-    const running = await startService("node", { HOST: "0.0.0.0", EARSHOT_BOOTSTRAP_KEY: undefined })
-    const key = await running.printed(/es_[0-9A-Za-z]{38}/)
-    const headers = { authorization: `Bearer ${key}` }
+  it("serve on all addresses prints URLs that work", async () => {
+    const running = await startService("node", { HOST: "0.0.0.0" })
+    const headers = { authorization: `Bearer ${KEY}` }
     assert.strictEqual((await fetch(`${running.url}/api.ListRules`, { headers })).status, 200)
-    const { stdout, stderr } = await running.stop()
+    const { stdout } = await running.stop()
     assert.match(stdout, /^Demo feed: off$/m)
-    assert.include(stdout, `curl -s ${running.url}/api.CreateRule -H "Authorization: Bearer ${key}"`)
     assert.match(stdout, /^Earshot listens on all addresses, port (\d+): http:\/\/127\.0\.0\.1:\1 /)
     assert.notInclude(stdout, "0.0.0.0:")
-    assert.notInclude(stderr, key, "the key is not logged")
   })
 })
 

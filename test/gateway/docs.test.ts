@@ -36,6 +36,8 @@ for (const runtime of RUNTIMES) {
       )
       assert.deepStrictEqual(policy.get("default-src"), ["'self'"])
       assert.deepStrictEqual(policy.get("frame-ancestors"), ["'none'"])
+      assert.deepStrictEqual(policy.get("sandbox"), ["allow-scripts", "allow-popups"], "an origin of its own")
+      policy.delete("sandbox")
       const own = ["'self'", "'none'", "'unsafe-inline'", "'unsafe-eval'", "data:", "blob:"]
       for (const [name, sources] of policy) assert.includeMembers(own, sources, name)
       for (const name of ["connect-src", "script-src"]) assert.notInclude(policy.get(name) ?? [], "data:", name)

@@ -7,7 +7,7 @@ describe("makePuller", () => {
   it.effect("pull skips empty reads, and gives the values that come later", () =>
     Effect.gen(function* () {
       const source = makeSource([[], ["a", "b"], [], ["c"]])
-      const puller = yield* makePuller(source.open)
+      const puller = yield* makePuller(source.open, Effect.void)
       const pulled = collect(puller)
       assert.deepStrictEqual(pulled, [])
       source.wake()
@@ -26,7 +26,7 @@ describe("makePuller", () => {
     Effect.gen(function* () {
       const queued: Array<string> = []
       const source = makeSource([["read"]], queued)
-      const puller = yield* makePuller(source.open)
+      const puller = yield* makePuller(source.open, Effect.void)
       const pulled = collect(puller)
       queued.push("a", "b")
       source.wake()
@@ -40,7 +40,7 @@ describe("makePuller", () => {
   it.effect("close ends a pull that waits, releases the source once, and reads nothing more", () =>
     Effect.gen(function* () {
       const source = makeSource([["late"]])
-      const puller = yield* makePuller(source.open)
+      const puller = yield* makePuller(source.open, Effect.void)
       const exits = collectExits(puller)
       puller.close()
       puller.close()
@@ -63,7 +63,7 @@ describe("makePuller", () => {
           onReady
         })
       )
-      const puller = yield* makePuller(endless)
+      const puller = yield* makePuller(endless, Effect.void)
       const exits = collectExits(puller)
       source.wake()
       yield* Deferred.await(isRead)
@@ -80,7 +80,7 @@ describe("makePuller", () => {
         source.open,
         ({ onReady }): LiveReader<string, string> => ({ read: Effect.fail("broken"), takeQueued: () => [], onReady })
       )
-      const exits = collectExits(yield* makePuller(failing))
+      const exits = collectExits(yield* makePuller(failing, Effect.void))
       source.wake()
       yield* Effect.yieldNow()
       assert.deepStrictEqual(exits, [Exit.fail("broken")])

@@ -1,0 +1,88 @@
+/** More event streams than allowed, opened at the same moment: each is counted before it is answered. */
+import { connect } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Keys } from "../../core/keys/Keys.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
+import type { Target } from "../gateway/client.ts"
+import { serve, serviceOn } from "../gateway/inProcess.ts"
+import { requestText } from "../gateway/raw.ts"
+import { localPlatforms } from "../platforms.ts"
+
+const LIMIT = 20
+const OPENED = 60
+
+const limited = serviceOn(localPlatforms({}, { streams: LIMIT }))
+
+const openStreams = Effect.gen(function* () {
+  return yield* (yield* Quotas).used(yield* (yield* Keys).account("ann"), "streams")
+})
+
+const noneIsOpen = Effect.gen(function* () {
+  for (let i = 0; i < 100 && (yield* openStreams) > 0; i++) yield* Effect.sleep("50 millis")
+  assert.strictEqual(yield* openStreams, 0)
+})
+
+const openAll = (ann: Target, path: string, signal: AbortSignal) =>
+  Effect.promise(() =>
+    Promise.all(
+      Array.from({ length: OPENED }, async () => {
+        const response = await fetch(ann.url + path, { headers: { authorization: `Bearer ${ann.key}` }, signal })
+        return response.status
+      })
+    )
+  )
+
+describe("event streams that are opened at the same moment", () => {
+  it.scopedLive("get 429 beyond the limit, and make room when they end", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serve)("ann")
+      const aborting = new AbortController()
+      const statuses = yield* openAll(ann, "/matches/stream", aborting.signal)
+      const count = (status: number) => statuses.filter((one) => one === status).length
+      assert.deepStrictEqual([count(200), count(429)], [LIMIT, OPENED - LIMIT])
+      assert.strictEqual(yield* openStreams, LIMIT)
+      aborting.abort()
+      yield* noneIsOpen
+    }).pipe(Effect.provide(limited))
+  )
+
+  it.scopedLive("are limited on tRPC, too, and make room when they end", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serve)("ann")
+      const aborting = new AbortController()
+      yield* openAll(ann, "/trpc/matches.watch", aborting.signal)
+      assert.strictEqual(yield* openStreams, LIMIT)
+      aborting.abort()
+      yield* noneIsOpen
+    }).pipe(Effect.provide(limited))
+  )
+
+  it.scopedLive("are not counted for clients that leave at once", () =>
+    Effect.gen(function* () {
+      const { host, port, key } = yield* (yield* serve)("ann")
+      const request = requestText("GET", "/matches/stream", { authorization: `Bearer ${key}` })
+      for (let delay = 0; delay < 10; delay++) {
+        yield* Effect.promise(() => leave({ host, port, request, delay }))
+      }
+      yield* Effect.sleep("300 millis")
+      yield* noneIsOpen
+    }).pipe(Effect.provide(limited))
+  )
+})
+
+/** Sends the request and cuts the connection after some milliseconds. */
+const leave = (options: {
+  readonly host: string
+  readonly port: number
+  readonly request: string
+  readonly delay: number
+}): Promise<void> =>
+  new Promise((resolve) => {
+    const socket = connect(options.port, options.host, () => {
+      socket.write(options.request)
+      setTimeout(() => socket.destroy(), options.delay)
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resolve())
+  })
