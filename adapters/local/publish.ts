@@ -1,5 +1,5 @@
 /** Publishes events: checks all events, matches them, and waits until the matches are stored. */
-import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
+import { Array as Arr, Clock, Deferred, Duration, Effect, Either, Option } from "effect"
 import { ownLog } from "../../core/backtests/EventLog.ts"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { EventRoom } from "../../core/disk/EventRoom.ts"
@@ -13,6 +13,7 @@ import { inForce } from "../../core/rules/inForce.ts"
 import type { RuleLink, RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { inTurns, type Turns, yieldRegularly } from "../../core/work/turns.ts"
+import { BatchSize } from "./BatchSize.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
 /** The feed's connection to one in-process platform. */
@@ -110,6 +111,8 @@ export const publisher = (options: {
       const accepted: Record<PlatformId, number> = {}
       let matches = 0
       let batch: Array<MatchedEvent> = []
+      let batchMatches = 0
+      const batchSize = new BatchSize()
       let unrecorded: Array<LocalEvent> = []
       // Parsed a second time to save memory: parsed events are far larger than their text.
       for (const event of rights(events, decode)) {
@@ -122,13 +125,16 @@ export const publisher = (options: {
         if (sender !== undefined) yield* sink.prepare(sender)
         const platformRuleIds = yield* inTurns(sink.match(event.fields, sender), yieldIfDue)
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
-        if (batch.length === BATCH_SIZE) {
+        batchMatches += platformRuleIds.length
+        if (batchSize.isReached(batchMatches)) {
           matches += yield* countMatches(batch)
           yield* room.check(sender)
-          yield* store(batch, sender)
+          const [took] = yield* Effect.timed(store(batch, sender))
+          batchSize.adapt(Duration.toMillis(took))
           batch = []
+          batchMatches = 0
         }
-        if (unrecorded.push(event) === BATCH_SIZE) {
+        if (unrecorded.push(event) === RECORD_SIZE) {
           yield* record(unrecorded, sender)
           unrecorded = []
         }
@@ -150,8 +156,8 @@ interface MatchedEvent {
   readonly receivedAt: number
 }
 
-/** Small: the embedded store blocks the process while it writes. */
-const BATCH_SIZE = 200
+/** Events recorded at a time. */
+const RECORD_SIZE = 200
 
 function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, unknown>): Iterable<B> {
   for (const one of all) {

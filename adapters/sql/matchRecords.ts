@@ -27,7 +27,7 @@ export function* batchesOf(
   let size = 0
   for (const match of [...matches].sort(byId)) {
     const json = toRecord(match)
-    if (batch.length > 0 && size + json.length > MAX_BATCH_SIZE) {
+    if (batch.length === MAX_BATCH_ROWS || (batch.length > 0 && size + json.length > MAX_BATCH_SIZE)) {
       yield { batch, isLast: false }
       batch = []
       size = 0
@@ -54,6 +54,9 @@ export const recordsOf = (batch: ReadonlyArray<Encoded>): Option.Option<Records>
 
 /** In characters. */
 const MAX_BATCH_SIZE = 1_048_576
+
+/** As many as the events of a batch: more only if events match several rules. */
+const MAX_BATCH_ROWS = 500
 
 const byId = (one: Match, other: Match): number => (one.id < other.id ? -1 : 1)
 

@@ -103,7 +103,7 @@ export const withMeter = <A, E, R>(use: (workedSeconds: () => number) => Effect.
 export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Effect.clock, (clock) => {
   const now = () => clock.unsafeCurrentTimeMillis()
   let since = now()
-  const next = Effect.map(Effect.sleep(0), () => {
+  const next = Effect.map(Effect.promise(nextTurn), () => {
     since = now()
   })
   return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
@@ -138,5 +138,5 @@ const LONG_MILLIS = 4
 /** Sums up the turns of a fiber. */
 const currentMeter = FiberRef.unsafeMake({ seconds: 0 })
 
-/** How long one caller may block the process. */
-const MAX_MILLIS = 10
+/** How long one caller may block the process. Short: a request of another one waits for its turn several times. */
+const MAX_MILLIS = 4

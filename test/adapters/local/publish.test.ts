@@ -8,6 +8,7 @@ import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
+import { nextTurn } from "../../../core/work/turns.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
@@ -21,33 +22,49 @@ describe("publisher", () => {
       const { publish, inFlight, ackAll } = yield* slowPublisher
       const fiber = yield* Effect.fork(publish(posts(450)))
       const seen: Array<number> = []
-      while (seen.length < 3) {
+      while (seen.length < 4) {
         yield* settled
         seen.push(inFlight.length)
         yield* ackAll
       }
-      assert.deepStrictEqual(seen, [200, 200, 50])
+      assert.deepStrictEqual(seen, [50, 100, 200, 100])
       assert.deepStrictEqual(yield* Fiber.join(fiber), { accepted: { x: 450 }, matches: 0 })
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("stores smaller batches while the store is slow, so that others get their turns", () =>
+    Effect.gen(function* () {
+      const { publish, inFlight, ackAll } = yield* slowPublisher
+      const fiber = yield* Effect.fork(publish(posts(135)))
+      const seen: Array<number> = []
+      while (seen.length < 5) {
+        yield* settled
+        seen.push(inFlight.length)
+        yield* TestClock.adjust("100 millis")
+        yield* ackAll
+      }
+      assert.deepStrictEqual(seen, [50, 25, 20, 20, 20])
+      yield* Fiber.join(fiber)
     }).pipe(Effect.provide(environment))
   )
 
   it.effect("waits while there is progress", () =>
     Effect.gen(function* () {
       const { publish, ackAll } = yield* slowPublisher
-      const fiber = yield* Effect.fork(publish(posts(1_000)))
+      const fiber = yield* Effect.fork(publish(posts(135)))
       for (let batch = 0; batch < 5; batch++) {
         yield* settled
         yield* TestClock.adjust("29 seconds")
         yield* ackAll
       }
-      assert.deepStrictEqual((yield* Fiber.join(fiber)).accepted, { x: 1_000 })
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).accepted, { x: 135 })
     }).pipe(Effect.provide(environment))
   )
 
   it.effect("fails with StoreUnavailable when no batch becomes durable for 30 seconds", () =>
     Effect.gen(function* () {
       const { publish, ackAll } = yield* slowPublisher
-      const fiber = yield* Effect.fork(Effect.flip(publish(posts(300))))
+      const fiber = yield* Effect.fork(Effect.flip(publish(posts(75))))
       yield* settled
       yield* TestClock.adjust("29 seconds")
       yield* ackAll
@@ -116,4 +133,4 @@ const noLog = RecentEvents.of({
 })
 
 /** Lets the other fibers run until they wait for something. */
-const settled = Effect.repeatN(Effect.yieldNow(), 50)
+const settled = Effect.repeatN(Effect.zipRight(Effect.yieldNow(), Effect.promise(nextTurn)), 50)
