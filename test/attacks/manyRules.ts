@@ -20,6 +20,4 @@ export const insertRules = (account: AccountId, count: number): Effect.Effect<vo
         (rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since, watched_since)
         select id, ${owner}, 'firehose', 'word' || n, 'p' || n, 'word' || n, 'active', now(), now() ${given}`
     }
-    // The server does so every ten minutes.
-    yield* sql`analyze rules, registrations`
   }).pipe(Effect.orDie)

@@ -32,7 +32,7 @@ describe("MatchingLimits", () => {
       assert.deepStrictEqual(yield* world.states, ["active", "active", "active"])
       yield* world.spend({ dear: 1, cheap: 0.1 })
       assert.deepStrictEqual(yield* world.states, ["failed", "active", "active"])
-      const [rule] = (yield* (yield* Rules).list(ann)).filter(({ id }) => id === dear)
+      const [rule] = (yield* (yield* Rules).list(ann, {})).rules.filter(({ id }) => id === dear)
       assert.match(
         rule?.platforms["firehose"]?.reason ?? "",
         /^paused: matching the rules of the account took 6.6 of 6 seconds in this minute; it is registered again at \S+\. Make the filter cheaper, .* or ask the operator to raise the limit "matching"$/
