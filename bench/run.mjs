@@ -31,7 +31,7 @@ the last release in bench/results.md. Runs all of them if none is named:
   engine    the matching engine and its peers: more than an hour
   gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
   ingest    durable matches per second compared with bare ways of writing, latency, and listing
-  isolation what one account can do to others: delays under attack for five minutes, memory, and a flood
+  isolation what one account can do to others: delays under attack, memory and floods, on both stores
   push      event streams compared with a bare broadcaster on node:http
   servers   two servers on one Postgres compared with one: events accepted and matches delivered
   start     CPU, memory and disk of a start, compared with node -e 0

@@ -29,7 +29,47 @@ const createRule = (filter: string, platform = "firehose") => ({
   overrides: { [platform]: filter }
 })
 
+/** Pages that match a filter for cats. */
+export const pages = (count: number) =>
+  Array.from({ length: count }, (_, i) => page(`a cat and ${WORDS.join(" ")}`, `page-${i}-${Math.random()}`))
+
+/** Rules whose filters are tested on every event. */
+export const costlyRules = async (attacker: Client): Promise<void> => {
+  const letters = Array.from({ length: 300 }, (_, i) => i.toString(36).padStart(2, "0"))
+  for (let i = 0; i < (isSmoke ? 1 : 30); i++) {
+    await attacker.post("/api.CreateRule", createRule(`title:(${letters.map((l) => `*${l}${i}*`).join(" OR ")})`))
+    const fuzzy = letters.slice(0, 80).map((l) => `fuzzy${l}${i}~2`)
+    await attacker.post("/api.CreateRule", createRule(`title:(${fuzzy.join(" OR ")})`))
+  }
+}
+
+/** Many events in one request. Each is a match. */
+export const eventFlood = {
+  count: isSmoke ? 500 : 60_000,
+  send: (attacker: Client) => {
+    const events = Array.from(
+      { length: eventFlood.count },
+      (_, i) => `{"data":{"id":"${1_000_000 + i}","text":"quake number ${i}"}}`
+    )
+    return attacker.post("/local/events", `[${events.join()}]`)
+  }
+}
+
+const WORDS = Array.from({ length: 100 }, (_, i) => `word${i * 7919}`)
 const MATCHING_RULES = 30
+const LISTED_RULES = isSmoke ? 20 : 3_000
+const CHINESE = "地震新聞報告速報".repeat(1_000)
+const EMOJI = "🌋🌊🔥".repeat(400)
+
+const MCP = { accept: "application/json, text/event-stream" }
+const batch = (calls: number) =>
+  Array.from({ length: calls }, (_, id) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "check_rule", arguments: { overrides: { firehose: CHINESE } } }
+  }))
+
 const LONG_WORD = "a".repeat(900_000)
 const LONG_TITLE = "ab ".repeat(300_000)
 const HUGE_PATTERN = "title:/.*a.{9900}/"
@@ -47,6 +87,7 @@ export const attacks: {
     }
     for (let i = 0; i < MATCHING_RULES; i++)
       await attacker.post("/api.CreateRule", createRule(`title:many AND NOT no${i}`))
+    for (let i = 0; i < LISTED_RULES; i++) await attacker.post("/api.CreateRule", createRule(`title:listed${i}`))
     await attacker.post("/api.CreateRule", createRule("quake", "x"))
     for (let i = 0; i < (isSmoke ? 2 : 31); i++) {
       await attacker.post("/local/events", { data: { id: String(i + 1), text: "quake", padding: "p".repeat(990_000) } })
@@ -79,6 +120,21 @@ export const attacks: {
       ),
     "a request with 100,000 unknown fields": (attacker) =>
       attacker.post("/matches", Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, 1]))),
+    "a check of 8,000 Chinese characters": (attacker) =>
+      attacker.post("/rules/check", { overrides: { firehose: CHINESE } }),
+    "a check of the same character 8,000 times": (attacker) =>
+      attacker.post("/rules/check", { overrides: { firehose: "地".repeat(8_000) } }),
+    "a check of emoji": (attacker) => attacker.post("/rules/check", { overrides: { firehose: EMOJI } }),
+    "a rule with Chinese for one platform of two": (attacker) =>
+      attacker.post("/api.CreateRule", { ...createRule(CHINESE), platforms: ["firehose", "x"] }),
+    [`ten lists at once of ${LISTED_RULES} rules`]: (attacker) =>
+      Promise.all(Array.from({ length: 10 }, () => attacker.get("/api.ListRules"))),
+    "ten batches at once of 20 calls of tools": (attacker) =>
+      Promise.all(Array.from({ length: 10 }, () => attacker.post("/mcp", batch(20), MCP))),
+    "250 live streams at once": async (attacker) => {
+      const streams = Array.from({ length: 250 }, () => attacker.open("/matches/stream"))
+      for (const close of await Promise.all(streams)) close()
+    },
     "ten pages at once of matches of 1 MB": (attacker) =>
       Promise.all(Array.from({ length: 10 }, () => attacker.post("/matches", { limit: 500 })))
   }

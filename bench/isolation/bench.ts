@@ -1,148 +1,157 @@
 /**
- * Measures what one account can do to the others: the longest delay of the server's event loop under attack, its
- * memory, and how long another account's requests take while one floods the server.
+ * Measures what one account can do to the others, on both stores: the longest delay of the server's event loop under
+ * attack, its memory, and how long another account's requests take while one floods the server.
  */
-import { type ChildProcess, execFileSync, fork } from "node:child_process"
+import { fork } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import process from "node:process"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath, pathToFileURL } from "node:url"
 import { type Figure, isSmoke, quantile, reportFigures } from "../figures.ts"
-import { attacks } from "./attacks.ts"
-import { client } from "./client.ts"
+import { attacks, costlyRules, eventFlood, pages } from "./attacks.ts"
+import { type Client, client } from "./client.ts"
+import { ATTACKER, beside, embedded, onPostgres, type Server } from "./server.ts"
 
-const IDLE_MILLIS = isSmoke ? 1_000 : 30_000
-const ATTACK_MILLIS = isSmoke ? 1 : 300_000
+const IDLE_MILLIS = isSmoke ? 500 : 20_000
+const ATTACK_MILLIS = isSmoke ? 1 : 120_000
 const REQUESTS = isSmoke ? 20 : 1_000
-const ATTACKER = "attacker-of-the-benchmark"
-const VICTIM = "victim"
+const PAGES = isSmoke ? 5 : 100
 
-const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-
-const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
-const env = { PATH: process.env["PATH"], EARSHOT_DATA_DIR: folder }
-const server = fork("dist/main.js", ["serve"], {
-  env: { ...env, PORT: "0", EARSHOT_BOOTSTRAP_KEY: ATTACKER, EARSHOT_DEMO_FEED: "off", LOG_LEVEL: "error" },
-  execArgv: ["--import", pathToFileURL(beside("probe.js")).href],
-  stdio: ["ignore", "pipe", "inherit", "ipc"]
-})
-try {
-  reportFigures(await measure(await addressOf(server)))
-} finally {
-  server.kill()
-  await once(server, "exit")
-  rmSync(folder, { recursive: true, force: true })
+const figures: Array<Figure> = []
+for (const open of isSmoke ? [embedded] : [embedded, onPostgres]) {
+  const server = await open()
+  try {
+    console.log(`\n## ${server.store}\n`)
+    figures.push(...(await measure(server)))
+  } finally {
+    await server.stop()
+  }
 }
+reportFigures(figures)
 
 // ---- helpers ----
 
-async function measure(url: string): Promise<ReadonlyArray<Figure>> {
-  const victim = client(url, command(["keys", "create", "--account", VICTIM]))
-  command(["accounts", "limit", VICTIM, "requests", "0"])
-  await victim.post("/api.CreateRule", {
-    name: "Cats",
-    intent: "Cats",
-    platforms: ["x"],
-    overrides: { x: "cat" }
-  })
+async function measure(server: Server): Promise<ReadonlyArray<Figure>> {
+  const { store, url, command } = server
+  const victim = client(url, await command(["keys", "create", "--account", "victim"]))
+  for (const limit of ["requests", "events"]) await command(["accounts", "limit", "victim", limit, "0"])
+  for (const [platform, filter] of Object.entries({ x: "cat", firehose: "title:cat" })) {
+    await victim.post("/api.CreateRule", {
+      name: "Cats",
+      intent: "Cats",
+      platforms: [platform],
+      overrides: { [platform]: filter }
+    })
+  }
   await victim.post(
     "/local/events",
     Array.from({ length: 50 }, (_, i) => ({ data: { id: String(i + 1), text: "a cat" } }))
   )
-  const listing = async () => {
-    const millis: Array<number> = []
-    for (let i = 0; i < REQUESTS; i++) {
-      const startedAt = performance.now()
-      await victim.post("/matches", {})
-      millis.push(performance.now() - startedAt)
-    }
-    return quantile(millis, 0.99)
-  }
-  await listing()
 
-  const quiet = await listing()
-  const flood = fork(beside("flood.js"), [url, ATTACKER])
+  await listing(victim)
+  const quiet = await listing(victim)
+  const requests = await floodOfRequests(url, victim)
   await sleep(1_000)
-  const flooded = await listing()
-  flood.kill()
-  await once(flood, "exit")
-  console.log(`POST /matches of another account, p99: ${quiet.toFixed(1)} ms, under flood ${flooded.toFixed(1)} ms`)
-
-  await sleep(1_000)
-  await longestDelay()
+  await server.longestDelay()
   await sleep(IDLE_MILLIS)
-  const idle = await longestDelay()
+  const idle = await server.longestDelay()
   console.log(`longest delay of the event loop, idle: ${idle.toFixed(0)} ms`)
 
-  // The limits on requests and work are off for this part: without them every attack is carried out each time.
-  for (const limit of ["requests", "checks", "events"]) command(["accounts", "limit", "default", limit, "0"])
+  // The limits on requests and work are off for the rest: without them every attack is carried out each time.
+  for (const limit of ["requests", "checks", "events", "matching"])
+    command(["accounts", "limit", "default", limit, "0"])
   const attacker = client(url, ATTACKER)
-  const delays = new Map<string, number>()
-  let memory = residentMemory()
-  const end = performance.now() + ATTACK_MILLIS
+  const foreignRules = await costOfForeignRules(server, attacker, victim)
   await attacks.prepare(attacker)
+  const events = await floodOfEvents(attacker, victim)
+  const eventsDelay = await server.longestDelay()
+  const { longest, memory } = await carryOut(server, attacker)
+  console.log(`POST /matches of another account, p99: ${quiet.toFixed(1)} ms, while one sends`)
+  console.log(`  requests on 50 connections: ${requests.toFixed(1)} ms`)
+  console.log(`  ${eventFlood.count} events in one request: ${events.toFixed(1)} ms`)
+
+  const figure = (name: string, value: number, unit: string, target?: number): Figure => ({
+    name: `${name}, ${store}`,
+    value,
+    unit,
+    better: "lower",
+    target
+  })
+  return [
+    figure("p99 of another account under a flood of requests, relative to quiet", requests / quiet, "×", 3),
+    figure("p99 of another account under a flood of events, relative to quiet", events / quiet, "×", 3),
+    figure("CPU of another account's events beside costly rules, relative to none", foreignRules, "×", 2),
+    figure("longest event loop delay under attack, beyond idle", Math.max(0, longest, eventsDelay) - idle, "ms", 50),
+    figure("largest memory under attack", memory, "MB")
+  ]
+}
+
+/** The 99th percentile, in milliseconds. */
+async function listing(account: Client, isDone?: () => boolean): Promise<number> {
+  const millis: Array<number> = []
+  do {
+    const startedAt = performance.now()
+    await account.post("/matches", {})
+    millis.push(performance.now() - startedAt)
+  } while (isDone === undefined ? millis.length < REQUESTS : !isDone())
+  return quantile(millis, 0.99)
+}
+
+async function floodOfRequests(url: string, victim: Client): Promise<number> {
+  const flood = fork(beside("flood.js"), [url, ATTACKER])
+  await sleep(1_000)
+  const flooded = await listing(victim)
+  flood.kill()
+  await once(flood, "exit")
+  return flooded
+}
+
+async function floodOfEvents(attacker: Client, victim: Client): Promise<number> {
+  let isDone = false
+  const startedAt = performance.now()
+  const flood = eventFlood.send(attacker).finally(() => {
+    isDone = true
+  })
+  const flooded = await listing(victim, () => isDone)
+  const { status, text } = await flood
+  if (status !== 200) throw new Error(`The flood of events was refused: ${text}`)
+  const seconds = (performance.now() - startedAt) / 1_000
+  console.log(`${eventFlood.count} events in one request took ${seconds.toFixed(1)} s`)
+  return flooded
+}
+
+/** CPU of the server for another account's events, with and without rules of this one. */
+async function costOfForeignRules(server: Server, attacker: Client, victim: Client): Promise<number> {
+  const cost = async () => {
+    const before = server.cpuSeconds()
+    await victim.post("/local/events", pages(PAGES))
+    return server.cpuSeconds() - before
+  }
+  for (let round = 0; round < 5; round++) await cost()
+  const alone = Math.min(...[await cost(), await cost(), await cost()])
+  await costlyRules(attacker)
+  await cost()
+  const beside = Math.min(...[await cost(), await cost(), await cost()])
+  const millis = (seconds: number) => (seconds * 1_000).toFixed(0)
+  console.log(
+    `CPU for ${PAGES} pages of another account: ${millis(alone)} ms, beside costly rules ${millis(beside)} ms`
+  )
+  return beside / alone
+}
+
+async function carryOut(server: Server, attacker: Client) {
+  const delays = new Map<string, number>()
+  let memory = server.residentMemory()
+  const end = performance.now() + ATTACK_MILLIS
   do {
     for (const [name, attack] of Object.entries(attacks.all)) {
-      await longestDelay()
+      await server.longestDelay()
       await attack(attacker)
-      const delay = await longestDelay()
+      const delay = await server.longestDelay()
       delays.set(name, Math.max(delays.get(name) ?? 0, delay))
-      memory = Math.max(memory, residentMemory())
+      memory = Math.max(memory, server.residentMemory())
     }
   } while (performance.now() < end)
   for (const [name, delay] of delays)
     console.log(`longest delay, ${name.padEnd(60)} ${delay.toFixed(0).padStart(5)} ms`)
-  const longest = Math.max(...delays.values())
-  console.log(`largest memory under attack: ${memory.toFixed(0)} MB, at the end ${residentMemory().toFixed(0)} MB`)
-
-  return [
-    {
-      name: "p99 of another account under flood, relative to quiet",
-      value: flooded / quiet,
-      unit: "×",
-      better: "lower",
-      target: 3
-    },
-    {
-      name: "longest event loop delay under attack, beyond idle",
-      value: Math.max(0, longest - idle),
-      unit: "ms",
-      better: "lower",
-      target: 50
-    },
-    { name: "largest memory under attack", value: memory, unit: "MB", better: "lower" }
-  ]
-}
-
-function command(args: ReadonlyArray<string>): string {
-  return execFileSync(process.execPath, ["dist/main.js", ...args], {
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"]
-  }).trim()
-}
-
-function addressOf({ stdout }: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    stdout?.on("data", (text) => {
-      const url = /http:\/\/[^\s)]+/.exec(String(text))?.[0]
-      if (url !== undefined) resolve(url)
-    })
-    stdout?.once("end", () => reject(new Error("The server ended before it listened")))
-  })
-}
-
-/** Since the last call, in milliseconds. */
-async function longestDelay(): Promise<number> {
-  server.send("read")
-  const [delay] = await once(server, "message")
-  return Number(delay)
-}
-
-function residentMemory(): number {
-  const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]
-  return Number(kibibytes) / 1_024
+  console.log(`largest memory: ${memory.toFixed(0)} MB, at the end ${server.residentMemory().toFixed(0)} MB`)
+  return { longest: Math.max(...delays.values()), memory }
 }
