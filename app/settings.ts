@@ -225,6 +225,13 @@ const table = {
       description:
         "Free space on the disk of the embedded store, in bytes, below which the accounts that store the most may not send events; below a quarter of it, and below 32 MiB, nothing is stored",
       parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+    }),
+    storeWait: setting({
+      name: "EARSHOT_STORE_WAIT",
+      default: "60",
+      description:
+        "How long a server waits at its start for a Postgres that is down or starts, in seconds; 0 does not wait. Wrong credentials and an unknown database fail at once",
+      parse: wholeNumber(0, 86_400)
     })
   },
   output: {

@@ -33,7 +33,7 @@ export const stores: Stores = Layer.unwrapEffect(
 export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stores =>
   Layer.unwrapEffect(
     Effect.gen(function* () {
-      const { databaseUrl, ...folder } = yield* storeSettings
+      const { databaseUrl, storeWait, ...folder } = yield* storeSettings
       if (Option.isNone(databaseUrl)) return Layer.provide(SqlStores.layer, embedded(folder))
       // The cluster's library queues statements on one connection, which the driver will not allow in its next version.
       process.noDeprecation = true
@@ -46,7 +46,7 @@ export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stor
           })
         : Layer.empty
       return Layer.mergeAll(SqlStores.layer, cluster.SqlRuleRequests.layer, ownership).pipe(
-        Layer.provide(Postgres.layerWith({ url: databaseUrl.value, isServer }))
+        Layer.provide(Postgres.layerWith({ url: databaseUrl.value, isServer, waitSeconds: isServer ? storeWait : 0 }))
       )
     })
   )

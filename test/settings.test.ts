@@ -22,7 +22,8 @@ describe("settings", () => {
       assert.deepStrictEqual(defaults.store, {
         databaseUrl: Option.none(),
         dataDir: "./data",
-        diskFloor: Option.none()
+        diskFloor: Option.none(),
+        storeWait: 60
       })
       assert.deepInclude(defaults.output, { logLevel: LogLevel.Info, hasColours: true })
       assert.deepStrictEqual(defaults.client, { url: Option.none(), key: Option.none() })

@@ -61,6 +61,8 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
               ? notAFolder(folder, cause)
               : cannotWrite(folder, cause)
       })
+      // Before anything is written.
+      yield* checkComplete(folder)
       if ((modeBefore & OTHERS) !== 0) yield* Effect.logWarning(openToOthers(folder, modeBefore))
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
@@ -158,11 +160,29 @@ const initialise = async (database: string) => {
 const open = (folder: string) =>
   Effect.tryPromise({ try: () => start(databaseIn(folder)), catch: (cause) => cannotOpen(folder, cause) })
 
+/** A folder from which a file is missing. The engine would create a new, empty database over its other files. */
+const checkComplete = (folder: string) =>
+  Effect.suspend(() => {
+    const database = databaseIn(folder)
+    if (!existsSync(database)) return Effect.void
+    const missing = REQUIRED_FILES.map((name) => join(database, name)).find((file) => !existsSync(file))
+    return missing === undefined
+      ? Effect.void
+      : new StoreCannotOpen({
+          location: folder,
+          reason: `the file "${missing}" is missing, as after an interrupted copy`,
+          remedy:
+            "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
+          cause: undefined
+        })
+  })
+/** Every database has them, from its creation on. */
+const REQUIRED_FILES = ["PG_VERSION", "global/pg_control"]
+
 /** The engine's own error does not name the versions. */
 const checkVersion = (folder: string) =>
   Effect.suspend(() => {
-    const file = join(databaseIn(folder), "PG_VERSION")
-    const version = existsSync(file) ? readFileSync(file, "utf8").trim() : ENGINE_VERSION
+    const version = readFileSync(join(databaseIn(folder), "PG_VERSION"), "utf8").trim()
     return version === ENGINE_VERSION
       ? Effect.void
       : new StoreCannotOpen({

@@ -3,7 +3,7 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import pg from "pg"
 import type { Disk } from "../../core/disk/Disk.ts"
 import { Announcements, canListen } from "./Announcements.ts"
@@ -17,6 +17,8 @@ export interface Options {
   readonly url: Redacted.Redacted
   /** A server must hear of changes by other processes: without LISTEN and NOTIFY it does not open. */
   readonly isServer?: boolean
+  /** How long to wait for a server that is down or starts. 0, the default: fail at once. */
+  readonly waitSeconds?: number
 }
 
 const CONNECT_TIMEOUT_MILLIS = 5_000
@@ -66,9 +68,9 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
         ),
         (pool) => Effect.promise(() => pool.end())
       )
-      const client = yield* PgClient.fromPool({ acquire: Effect.tap(pool, ping) }).pipe(
-        Effect.mapError(({ cause }) => cannotConnect(location, cause))
-      )
+      const client = yield* PgClient.fromPool({
+        acquire: Effect.tap(pool, (pool) => waitFor(location, ping(pool), options.waitSeconds ?? 0))
+      }).pipe(Effect.mapError(({ cause }) => cannotConnect(location, cause)))
       if (options.isServer === true) yield* checkListening(location, options.url, client)
       yield* Effect.provideService(migrateAt(location), SqlClient, client)
       return client
@@ -77,6 +79,42 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 
 const ping = (pool: pg.Pool) =>
   Effect.tryPromise({ try: () => pool.query("select 1"), catch: (cause) => new SqlError({ cause }) })
+
+/** Retries while the server may still come up, and says so once. */
+const waitFor = (location: string, connect: Effect.Effect<unknown, SqlError>, seconds: number) =>
+  seconds === 0
+    ? connect
+    : Effect.gen(function* () {
+        let isTold = false
+        yield* connect.pipe(
+          Effect.tapError(({ cause }) => {
+            if (isTold || !mayComeUp(cause)) return Effect.void
+            isTold = true
+            return Effect.logWarning(
+              `Waiting up to ${seconds} seconds (EARSHOT_STORE_WAIT) for the store at "${location}": ${cannotConnect(location, cause).reason}`
+            )
+          }),
+          Effect.retry({
+            while: ({ cause }) => mayComeUp(cause),
+            schedule: Schedule.upTo(Schedule.spaced(RETRY_INTERVAL), Duration.seconds(seconds))
+          })
+        )
+        if (isTold) yield* Effect.logInfo(`The store at "${location}" answers`)
+      })
+const RETRY_INTERVAL = "500 millis"
+
+/** Errors of a server that is down, starts or is full. Without a code: the connection ended or timed out. */
+const mayComeUp = (cause: unknown): boolean =>
+  Option.match(codeOf(cause), {
+    onNone: () => cause instanceof Error && /terminated|timeout/i.test(cause.message),
+    onSome: (code) => COMES_UP.has(code)
+  })
+const COMES_UP = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOENT"],
+  // A container's name is unknown until the container runs.
+  ...["ENOTFOUND", "EAI_AGAIN"],
+  ...["53300", "57P01", "57P02", "57P03"]
+])
 
 const checkListening = (location: string, url: Redacted.Redacted, client: SqlClient) =>
   canListen(url, client).pipe(

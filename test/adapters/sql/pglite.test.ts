@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
@@ -15,7 +16,7 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { isLong, sized } from "../../long.ts"
-import { ROOT } from "../../program.ts"
+import { ROOT, runInProcess } from "../../program.ts"
 import { temporaryFolder } from "../../stores.ts"
 
 const KILLS = sized(2, 10)
@@ -207,14 +208,40 @@ describe("pglite", () => {
 
   it.scopedLive("layerWith fails with StoreCannotOpen for a damaged database", () =>
     Effect.gen(function* () {
-      const dataDir = yield* temporaryFolder
-      mkdirSync(join(dataDir, "pg"))
-      writeFileSync(join(dataDir, "pg", "PG_VERSION"), "18\n")
+      const dataDir = yield* preparedFolder
+      writeFileSync(join(dataDir, "pg", "global", "pg_control"), "damaged")
       const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
       assert.strictEqual(error._tag, "StoreCannotOpen")
       assert.match(error.message, /: the database in it does not start.*restore it from a backup/s)
     })
   )
+
+  for (const missing of ["PG_VERSION", "global/pg_control"]) {
+    it.scopedLive(`layerWith names ${missing} when it is missing, and changes nothing; neither does a command`, () =>
+      Effect.gen(function* () {
+        const dataDir = yield* preparedFolder
+        const file = join(dataDir, "pg", missing)
+        const content = readFileSync(file)
+        rmSync(file)
+        const before = contentOf(dataDir)
+        const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir, image: storeImage })))
+        assert.strictEqual(
+          error.message,
+          `Cannot open the store at "${dataDir}": the file "${file}" is missing, as after an interrupted copy. Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR`
+        )
+        for (const command of [["matches"], ["keys", "list"], ["keys", "create"]]) {
+          const { code, stdout, stderr } = yield* Effect.promise(() =>
+            runInProcess(command, { EARSHOT_DATA_DIR: dataDir })
+          )
+          assert.deepStrictEqual([code, stdout], [1, ""])
+          assert.include(stderr, `the file "${file}" is missing`)
+        }
+        assert.deepStrictEqual(contentOf(dataDir), before)
+        writeFileSync(file, content)
+        yield* inStore(dataDir, newAccount)
+      })
+    )
+  }
 
   it.scopedLive("layerWith names both versions when the folder is of another engine version, and changes nothing", () =>
     Effect.gen(function* () {
@@ -269,6 +296,15 @@ describe("pglite", () => {
 })
 
 // ---- helpers ----
+
+/** Digests by path. */
+const contentOf = (folder: string): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")])
+  )
 
 const preparedFolder = Effect.tap(temporaryFolder, (folder) =>
   Effect.map(storeImage, (image) => unpack(image, join(folder, "pg")))

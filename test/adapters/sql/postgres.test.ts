@@ -14,6 +14,7 @@ import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { FIRST_RULES, newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
 import { startPostgres } from "../../postgres.ts"
+import { startCommand } from "../../program.ts"
 import { emptyDatabase, temporaryDatabase } from "../../stores.ts"
 import { poolerBefore } from "./pooler.ts"
 
@@ -23,16 +24,18 @@ describe("postgres", () => {
     change(url)
     return url.href
   }
-  const cases: ReadonlyArray<readonly [name: string, url: () => string, message: RegExp]> = [
+  const cases: ReadonlyArray<readonly [name: string, url: () => string, message: RegExp, isWaitedFor?: true]> = [
     [
       "the port is closed",
       () => "postgres://u:secret@127.0.0.1:1/db",
-      /^Cannot open the store at "postgres:\/\/127\.0\.0\.1:1\/db": connection refused\. Check host and port/
+      /^Cannot open the store at "postgres:\/\/127\.0\.0\.1:1\/db": connection refused\. Check host and port/,
+      true
     ],
     [
       "the host is unknown",
       () => "postgres://u:secret@no-such-host.invalid/db",
-      /the host name (is unknown|could not)/
+      /the host name (is unknown|could not)/,
+      true
     ],
     [
       "the password is wrong",
@@ -56,10 +59,11 @@ describe("postgres", () => {
       /^Cannot open the store at "DATABASE_URL": it is not a URL of a Postgres database\. Write it as postgres:\/\/user/
     ]
   ]
-  for (const [name, url, message] of cases) {
+  for (const [name, url, message, isWaitedFor = false] of cases) {
     it.scopedLive(`layerWith fails fast and without the password in the message when ${name}`, () =>
       Effect.gen(function* () {
-        const open = Layer.build(postgres.layerWith({ url: Redacted.make(url()) }))
+        const waitSeconds = isWaitedFor ? 0 : 60
+        const open = Layer.build(postgres.layerWith({ url: Redacted.make(url()), waitSeconds }))
         const [elapsed, error] = yield* Effect.timed(Effect.flip(open))
         assert.strictEqual(error._tag, "StoreCannotOpen")
         assert.match(error.message, message)
@@ -68,6 +72,39 @@ describe("postgres", () => {
       })
     )
   }
+
+  it.scopedLive("layerWith fails with the reason after waiting for a server that stays down", () =>
+    Effect.gen(function* () {
+      const url = Redacted.make("postgres://u:secret@127.0.0.1:1/db")
+      const open = Layer.build(postgres.layerWith({ url, waitSeconds: 1 }))
+      const [elapsed, error] = yield* Effect.timed(Effect.flip(open))
+      assert.include(error.message, "connection refused")
+      assert.isAtLeast(Duration.toMillis(elapsed), 900)
+    })
+  )
+
+  it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
+    "a server that is started while Postgres is down says that it waits, and starts (skipped with TEST_DATABASE_URL)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => startPostgres()),
+          ({ remove }) => Effect.promise(remove)
+        )
+        yield* Effect.promise(server.stop)
+        const started = startCommand("node", ["serve"], { PORT: "0", DATABASE_URL: server.url })
+        yield* Effect.addFinalizer(() => Effect.sync(() => started.signal("SIGKILL")))
+        yield* Effect.promise(() =>
+          started.printedError(
+            /Waiting up to 60 seconds \(EARSHOT_STORE_WAIT\) for the store at [^\n]*connection refused/
+          )
+        )
+        yield* Effect.promise(server.start)
+        yield* Effect.promise(() => started.printed(/Earshot listens on/))
+        started.signal("SIGTERM")
+        assert.strictEqual((yield* Effect.promise(() => started.ended)).code, 0)
+      })
+  )
 
   it.scopedLive("layerWith fails when the user may not create tables", () =>
     Effect.gen(function* () {
