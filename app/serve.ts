@@ -12,13 +12,14 @@ import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import { describeDrill } from "../core/status/Drill.ts"
 import { CONSOLE_PATH, isBuilt } from "../gateway/console.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { withOperatorKey } from "../gateway/operator.ts"
 import { serveOperator } from "./operator.ts"
 import { output } from "./output.ts"
-import { running, type ServiceOptions, startDemoFeed } from "./service.ts"
+import { drillOf, running, type ServiceOptions, startDemoFeed } from "./service.ts"
 import { misspelt, outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -65,6 +66,7 @@ const open = running((options) =>
     yield* Console.log(`Earshot listens on ${where} (API documentation: ${url}/docs)`)
     yield* Console.log(yield* describeStore)
     yield* Console.log(yield* describePlatforms(options))
+    for (const sentence of describeDrill(drillOf(settings))) yield* Console.log(sentence)
     const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
@@ -97,7 +99,7 @@ const describeStore = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres (DATABASE_URL)" : `Store: embedded, in ${resolve(dataDir)}`
 )
 
-const describePlatforms = ({ platforms }: ServiceOptions) =>
+const describePlatforms = ({ platforms, settings }: ServiceOptions) =>
   Effect.gen(function* () {
     const running = yield* (yield* Platforms).all
     const budgetOf = (id: PlatformId) => running.find((platform) => platform.id === id)?.capabilities.monthlyBudget ?? 0
@@ -106,6 +108,7 @@ const describePlatforms = ({ platforms }: ServiceOptions) =>
         if (Option.isNone(remote)) {
           return `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
         }
+        if (settings.upstream === "off") return `Platform ${id}: off`
         const budget = budgetOf(id) === 0 ? "" : `, with a monthly budget of ${budgetOf(id)} posts`
         return `Platform ${id}: connects to ${remote.value.baseUrl}${budget}; show its status with earshot platforms`
       })

@@ -3,6 +3,7 @@ import process from "node:process"
 import { Deferred, Effect, identity, Layer, Option, type Scope } from "effect"
 import * as DemoFeed from "../adapters/local/DemoFeed.ts"
 import * as Local from "../adapters/local/Local.ts"
+import * as Off from "../adapters/off/Off.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Otlp from "../adapters/telemetry/otlp.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
@@ -39,8 +40,11 @@ import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
 import { forgetReplaced } from "../core/shadows/forgetReplaced.ts"
 import { Shadows } from "../core/shadows/Shadows.ts"
+import { type Drill, DrillMode, WEBHOOKS_OFF } from "../core/status/Drill.ts"
 import { Status } from "../core/status/Status.ts"
+import * as WatchStore from "../core/status/watchStore.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
+import { WebhookSender } from "../core/webhooks/WebhookSender.ts"
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type InstalledPlatform, installed } from "./platforms.ts"
 import { type CrashPoint, type ServiceSettings, serviceSettings, storeSettings } from "./settings.ts"
@@ -87,13 +91,14 @@ export const service = (options: ServiceOptions, { isServer = false } = {}) => {
   return useCases.pipe(
     Layer.provideMerge(CaughtUpFeed.layer),
     Layer.provideMerge(LiveMatches.layer),
-    Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
+    Layer.provideMerge(sender(settings)),
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
     Layer.provideMerge(sharedStores({ isServer })),
+    Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))),
     Layer.provideMerge(runtime)
   )
 }
@@ -107,6 +112,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
     const { settings } = options
 
     return yield* Effect.gen(function* () {
+      yield* Layer.build(WatchStore.layer)
       yield* Layer.build(Enforcer.layer)
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)
@@ -116,7 +122,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
       const forgetOthers = Effect.zipRight(yield* forgetReplaced(settings.keepDays), yield* expireAnswers)
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
-      yield* Layer.build(WebhookDelivery.layerWith(options))
+      if (settings.webhooks === "on") yield* Layer.build(WebhookDelivery.layerWith(options))
       yield* Layer.build(Compliance.layer)
       const { outdated } = yield* Ownership
       return yield* Effect.raceFirst(gateway(options), Deferred.await(outdated))
@@ -160,12 +166,24 @@ const hasDemoFeed = ({ settings, platforms }: ServiceOptions): boolean =>
 const registered = (options: ServiceOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
+      const isOff = options.settings.upstream === "off"
       for (const { language, remote, rulesPerAccount } of options.platforms) {
-        if (Option.isSome(remote)) yield* Layer.build(remote.value.layer)
+        if (Option.isSome(remote))
+          yield* Layer.build(isOff ? Off.platform(language, rulesPerAccount) : remote.value.layer)
         else yield* Layer.build(Local.platform(language, rulesPerAccount, { hasDemoFeed: hasDemoFeed(options) }))
       }
     })
   )
+
+const sender = ({ webhookAddresses, webhooks }: ServiceSettings) => {
+  const http = HttpSender.layerWith(webhookAddresses)
+  return webhooks === "on" ? http : Layer.provide(WebhookSender.layerOff(WEBHOOKS_OFF), http)
+}
+
+export const drillOf = ({ upstream, webhooks }: ServiceSettings): Drill => ({
+  upstream: upstream === "off" ? "off" : "on",
+  webhooks
+})
 
 /** Without a collector no spans are created. */
 const traces = ({ otlpEndpoint, serviceName }: ServiceSettings) =>

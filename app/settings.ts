@@ -200,6 +200,19 @@ const table = {
       description: "Name of this server in traces",
       parse: anyText
     }),
+    upstream: setting({
+      name: "EARSHOT_UPSTREAM",
+      default: "on",
+      description:
+        "off leaves the real platforms alone: no rule is registered or removed there, no stream is opened; for drills on a copy of a store. takeover also removes rules there that another server made from a copy of this store: use it once, if that server will not run again",
+      parse: oneOf({ on: "on", off: "off", takeover: "takeover" } as const)
+    }),
+    webhooks: setting({
+      name: "EARSHOT_WEBHOOKS",
+      default: "on",
+      description: "off sends nothing to webhooks: messages stay queued; for drills on a copy of a store",
+      parse: oneOf({ on: "on", off: "off" } as const)
+    }),
     crashAt: optional({
       name: "EARSHOT_CRASH_AT",
       description:

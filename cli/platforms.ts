@@ -1,6 +1,8 @@
 /** `earshot platforms`: shows the status of a server's platforms. */
 import { Command } from "@effect/cli"
 import { Console, Effect, type Option, Schema } from "effect"
+import { describeNewer } from "../core/rules/compare.ts"
+import { Drill, describeDrill } from "../core/status/Drill.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { plural } from "./progress.ts"
 import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
@@ -21,8 +23,9 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
     ({ url, json }) =>
       Effect.gen(function* () {
         const remote = yield* actions.remote(url)
-        const { platforms } = yield* remote.request({ method: "GET", path: "/platforms/status", answer: Answer })
-        yield* json ? printJson({ platforms }) : Console.log(platforms.map(describe).join("\n\n"))
+        const status = yield* remote.request({ method: "GET", path: "/platforms/status", answer: Answer })
+        const parts = [...describeDrill(status.drill), ...status.platforms.map(describe)]
+        yield* json ? printJson(status) : Console.log(parts.join("\n\n"))
       })
   ).pipe(
     Command.withDescription(
@@ -34,7 +37,10 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
 
 type Budget = NonNullable<PlatformStatus["budget"]>
 
-const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
+const Answer = Schema.Struct({
+  platforms: Schema.Array(PlatformStatus),
+  drill: Schema.optionalWith(Drill, { exact: true })
+})
 
 const describe = ({
   platform,
@@ -97,6 +103,7 @@ const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): strin
               ]),
           ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} to be removed there`]),
           ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} of others there`]),
+          ...(drift.newer === undefined ? [] : [describeNewer(drift.newer)]),
           `compared with the platform ${drift.checked_at}`
         ])
   ].join(", ")

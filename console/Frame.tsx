@@ -35,7 +35,7 @@ export const Frame = ({
           <Tab href="/keys">{may("admin") ? "Keys and limits" : "Limits"}</Tab>
         </nav>
         <div class="who">
-          <DemoNote />
+          <ServerNotes />
           <span class="quiet account" title={account.id}>
             {account.name}
           </span>
@@ -77,15 +77,28 @@ const Tab = ({
   )
 }
 
-/** Nobody should take made-up events for real ones. */
-const DemoNote = () => {
+/** Nobody should take made-up events for real ones, or a drill for the real server. */
+const ServerNotes = () => {
   const { data } = useQuery(useTRPC().platforms.status.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }))
-  if (!data?.platforms.some(({ demo_feed }) => demo_feed)) return null
-  return (
-    <Link href="/platforms" class="demo" title="This server makes up posts and pages, to try rules on">
-      Demo data
+  const notes = [
+    data?.platforms.some(({ demo_feed }) => demo_feed) && {
+      text: "Demo data",
+      title: "This server makes up posts and pages, to try rules on"
+    },
+    data?.drill?.upstream === "off" && {
+      text: "Upstream off",
+      title: "Drill: this server registers no rules on the real platforms and opens no streams"
+    },
+    data?.drill?.webhooks === "off" && {
+      text: "Webhooks off",
+      title: "Drill: this server sends nothing to webhooks, and messages stay queued"
+    }
+  ].filter((note) => typeof note === "object")
+  return notes.map(({ text, title }) => (
+    <Link key={text} href="/platforms" class="demo" title={title}>
+      {text}
     </Link>
-  )
+  ))
 }
 
 const ThemeButton = () => {

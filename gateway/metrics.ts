@@ -1,7 +1,7 @@
 /** `/metrics` in the text format of Prometheus. No key is needed. */
 import { Effect, Metric, type MetricPair, MetricState, Option } from "effect"
 import { Status } from "../core/status/Status.ts"
-import { PREFIX } from "../core/telemetry/Metrics.ts"
+import { PREFIX, UNKNOWN } from "../core/telemetry/Metrics.ts"
 import type { OpenRoute } from "./route.ts"
 
 /** `observeProcess` updates the metrics of the process. */
@@ -43,6 +43,7 @@ const familyLines = (name: string, pairs: ReadonlyArray<MetricPair.MetricPair.Un
     const labels = metricKey.tags.map(({ key, value }) => `${key}="${escapeValue(value)}"`)
     return samplesOf(name, labels, metricState)
   })
+  if (samples.length === 0) return []
   return [`# HELP ${name} ${escapeHelp(description)}\n`, `# TYPE ${name} ${typeOf(pairs)}\n`, ...samples]
 }
 
@@ -53,7 +54,10 @@ const typeOf = ([first]: ReadonlyArray<MetricPair.MetricPair.Untyped>): string =
 
 const samplesOf = (name: string, labels: ReadonlyArray<string>, state: unknown): ReadonlyArray<string> => {
   if (MetricState.isCounterState(state)) return [sample(name, labels, Number(state.count))]
-  if (MetricState.isGaugeState(state)) return [sample(name, labels, Number(state.value))]
+  if (MetricState.isGaugeState(state)) {
+    const value = Number(state.value)
+    return Object.is(value, UNKNOWN) ? [] : [sample(name, labels, value)]
+  }
   if (!MetricState.isHistogramState(state)) return []
   const buckets = state.buckets.filter(([bound]) => Number.isFinite(bound))
   return [

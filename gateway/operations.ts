@@ -11,6 +11,7 @@ import { syntaxHelp } from "../core/platforms/Syntax.ts"
 import { NewRuleDraft, RuleList, RuleQuery } from "../core/rules/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/rules/RuleCheck.ts"
 import { type CreatedRule, Rules } from "../core/rules/Rules.ts"
+import { Drill, DrillMode, isDrill } from "../core/status/Drill.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
@@ -293,7 +294,12 @@ export const platformStatus = endpoint({
   description:
     "For each platform: whether its stream is open, the time of the last event, the last error, the number of rules it should hold and its limits. For a platform that charges: the posts of this month and what they cost, as far as they are the account's, and how much of the operator's budget is used.",
   input: NoFields,
-  output: Schema.Struct({ platforms: Schema.Array(PlatformStatus) }),
+  output: Schema.Struct({
+    platforms: Schema.Array(PlatformStatus),
+    drill: Schema.optionalWith(Drill, { exact: true }).annotations({
+      description: "Present if the server leaves the platforms or the webhooks alone, as in a drill"
+    })
+  }),
   example: {
     response: {
       platforms: [
@@ -338,7 +344,8 @@ export const platformStatus = endpoint({
   handle: (account) =>
     Effect.gen(function* () {
       const status = yield* Status
-      return { platforms: yield* status.platforms(Option.some(account)) }
+      const drill = yield* DrillMode
+      return { platforms: yield* status.platforms(Option.some(account)), ...(isDrill(drill) && { drill }) }
     })
 })
 

@@ -24,6 +24,7 @@ import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
+import { DrillMode, isDrill } from "../core/status/Drill.ts"
 import { Status } from "../core/status/Status.ts"
 import { bearer } from "./auth.ts"
 import { readJson } from "./body.ts"
@@ -169,7 +170,12 @@ const statusRoute: OpenRoute<Status> = {
   reply: () =>
     Effect.gen(function* () {
       const status = yield* Status
-      return json(200, { platforms: yield* status.platforms(Option.none()), store: yield* status.store })
+      const drill = yield* DrillMode
+      return json(200, {
+        platforms: yield* status.platforms(Option.none()),
+        store: yield* status.store,
+        ...(isDrill(drill) && { drill })
+      })
     })
 }
 

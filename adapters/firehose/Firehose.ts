@@ -9,6 +9,7 @@ import {
   Platforms,
   type Registered,
   type RuleRefusal,
+  type UpstreamMode,
   type UpstreamRule
 } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
@@ -17,7 +18,7 @@ import { pages } from "../demo/pages.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { otherAddress } from "../http/otherAddress.ts"
-import { ownTag } from "../http/ownTag.ts"
+import { ownTags } from "../http/OwnTags.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { type FirehoseRule, makeApi } from "./api.ts"
@@ -28,12 +29,18 @@ export const install = (settings: {
   readonly firehoseToken: Option.Option<Redacted.Redacted>
   readonly firehoseBaseUrl: string
   readonly firehoseRulesPerAccount: number
+  readonly upstream: UpstreamMode
 }): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
   language: firehose,
   rulesPerAccount: ruleLimit(settings.firehoseRulesPerAccount),
   remote: Option.map(settings.firehoseToken, (token) => ({
     baseUrl: settings.firehoseBaseUrl,
-    layer: layerWith({ baseUrl: settings.firehoseBaseUrl, token, rulesPerAccount: settings.firehoseRulesPerAccount })
+    layer: layerWith({
+      baseUrl: settings.firehoseBaseUrl,
+      token,
+      rulesPerAccount: settings.firehoseRulesPerAccount,
+      takesOver: settings.upstream === "takeover"
+    })
   })),
   demo: { perSecond: 1, make: pages, filter: "nasa" }
 })
@@ -43,6 +50,8 @@ export const layerWith = (options: {
   readonly token: Redacted.Redacted
   /** 0: no limit. */
   readonly rulesPerAccount: number
+  /** Rules that were made from a copy of this store count as ours. */
+  readonly takesOver?: boolean
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -50,20 +59,26 @@ export const layerWith = (options: {
       const store = yield* RuleStore
       const recent = yield* RecentEvents
       const { sha256 } = yield* Entropy
-      const tag = yield* ownTag(store, "firehose")
+      const tags = yield* ownTags(store, "firehose", options)
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const watching = { upstream, budget: new Budget(connectionLimit), known, health, recent, digest: sha256 }
       const api = makeApi(upstream)
 
-      const list = Effect.map(api.list, (rules): ReadonlyArray<UpstreamRule> => {
-        const found = rules.map((rule) => ({ ...registeredOf(rule), isOurs: rule.tag === tag }))
+      const list = Effect.gen(function* () {
+        const rules = yield* api.list
+        // After the list: what another server has registered meanwhile is then known.
+        const originOf = yield* tags.origins
+        const found: ReadonlyArray<UpstreamRule> = rules.map((rule) => ({
+          ...registeredOf(rule),
+          ...originOf(rule.tag)
+        }))
         known.replace(found)
         return found
       })
 
-      const create = (value: string) =>
+      const create = (value: string, tag: string) =>
         Effect.map(
           api.create({ value, tag }),
           Either.map((rule) => {
@@ -78,11 +93,15 @@ export const layerWith = (options: {
           const rules = texts.length === 0 ? [] : yield* list
           // Firehose does not deduplicate texts. Foreign rules are not reused: their owner may delete them.
           const outcomes = new Map<string, Either.Either<Registered, RuleRefusal>>(
-            rules.flatMap(({ isOurs, ...rule }) => (isOurs ? [[rule.translatedValue, Either.right(rule)]] : []))
+            rules.flatMap(({ isOurs, isNewer, ...rule }) =>
+              isOurs ? [[rule.translatedValue, Either.right(rule)]] : []
+            )
           )
+          const isNew = texts.some((text) => !outcomes.has(text))
+          const tag = isNew ? yield* tags.next : tags.deployment
           return yield* Effect.forEach(texts, (text) =>
             Effect.gen(function* () {
-              const outcome = outcomes.get(text) ?? (yield* create(text))
+              const outcome = outcomes.get(text) ?? (yield* create(text, tag))
               outcomes.set(text, outcome)
               return outcome
             })

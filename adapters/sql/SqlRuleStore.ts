@@ -327,6 +327,17 @@ const make = Effect.gen(function* () {
         ) select id from made union all select id from deployment`,
       ([row]) => row?.id ?? ""
     ).pipe(unavailable("rules.deployment")),
+    nextOfGeneration: (generation) =>
+      sql<{ readonly last: number }>`
+        insert into generations as g (id, last) values (${generation}, 1)
+        on conflict (id) do update set last = g.last + 1 returning last::float8`.pipe(
+        Effect.map(([row]) => row?.last ?? 0),
+        unavailable("rules.nextOfGeneration")
+      ),
+    generations: sql<{ readonly id: string; readonly last: number }>`select id, last::float8 from generations`.pipe(
+      Effect.map((rows) => new Map(rows.map(({ id, last }) => [id, last]))),
+      unavailable("rules.generations")
+    ),
     restore: (id, platform, restored) =>
       Effect.asVoid(restore(id, platform, restored)).pipe(fenced(sql), unavailable("rules.restore")),
     fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),

@@ -12,6 +12,7 @@ import {
   type AnnouncedGap,
   isDeliverable,
   type ListedWebhook,
+  MAX_COUNTED,
   type NewWebhook,
   type StoredWebhook,
   WebhookStore
@@ -113,6 +114,31 @@ const make = Effect.gen(function* () {
         order by m.id desc limit 1)
       ) m limit 1)
     ) m)`
+  // The same lookups, in the order of ids, so that the first one is the oldest.
+  const waiting = (table: "matches" | "redactions", event: WebhookEvent) => sql`
+    (select m.id from ${sql(table)} m
+      where w.rule_ids is null and ${event} = any(w.events)
+        and m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
+      order by m.id limit ${MAX_COUNTED})
+    union all
+    (select m.id from unnest(w.rule_ids) r(id) cross join lateral (
+      select m.id from ${sql(table)} m
+      where ${event} = any(w.events) and m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
+      order by m.id limit ${MAX_COUNTED}) m)`
+  const backlog: WebhookStore["Type"]["backlog"] = (platforms) =>
+    sql<{ readonly messages: number; readonly oldest: string | null }>`
+      select count(*)::int as messages, (array_agg(m.id order by m.id))[1] as oldest
+      from webhooks w cross join lateral unnest(coalesce(w.platforms, ${platforms}::text[])) p(platform)
+        cross join lateral (
+          ${waiting("matches", "match")} union all ${waiting("redactions", "match.redacted")}
+        ) m
+      where w.disabled_reason is null`.pipe(
+      Effect.map(([row]) => ({
+        messages: row?.messages ?? 0,
+        oldest: Option.map(Option.fromNullable(row?.oldest), (id) => fromUuid("match", id))
+      })),
+      unavailable("webhooks.backlog")
+    )
   const isBelowFloor = sql`w.cursor < ${floorOf(sql, sql.literal("w.account_id"))}`
   const announcesGaps = sql.literal("'coverage.gap' = any(w.events)")
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
@@ -214,6 +240,7 @@ const make = Effect.gen(function* () {
     attempts,
     record,
     claim,
+    backlog,
     announcingGaps: sql<WebhookRow>`
       select ${columns} from webhooks w where ${announcesGaps} and w.disabled_reason is null`.pipe(
       Effect.map(Arr.map(toWebhook)),

@@ -637,6 +637,12 @@ export const migrations = {
     // Null: the budget. `paused_budget` is then the limit of this cause.
     yield* sql`alter table registrations add column paused_cause text`
     yield* sql`create index registrations_paused on registrations (platform) where paused_until is not null`
+  }),
+
+  "0023_generations": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The server processes that registered rules, each with the number of its last registration.
+    yield* sql`create table generations (id text primary key, last bigint not null)`
   })
 }
 
@@ -655,7 +661,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   // Counts all stored matches, and no match can be stored meanwhile.
   "0020_counts_of_matches": false,
   "0021_batches": true,
-  "0022_pauses_for_matching": true
+  "0022_pauses_for_matching": true,
+  "0023_generations": true
 }
 
 /** From versions that did not share a store with other servers. */

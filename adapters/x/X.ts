@@ -2,13 +2,13 @@
 import { Clock, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { x } from "../../core/languages/x.ts"
-import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
+import { type Installed, Platforms, type UpstreamMode } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { posts } from "../demo/posts.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { otherAddress } from "../http/otherAddress.ts"
-import { ownTag } from "../http/ownTag.ts"
+import { ownTags } from "../http/OwnTags.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
@@ -28,6 +28,7 @@ export const install = (settings: {
   /** In hours. */
   readonly xComplianceInterval: number
   readonly xMonthlyPostBudget: number
+  readonly upstream: UpstreamMode
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
@@ -39,7 +40,8 @@ export const install = (settings: {
       rulesPerAccount: settings.xRulesPerAccount,
       pricePerPost: settings.xPricePerPost,
       lookUpInterval: Duration.hours(settings.xComplianceInterval),
-      monthlyPostBudget: settings.xMonthlyPostBudget
+      monthlyPostBudget: settings.xMonthlyPostBudget,
+      takesOver: settings.upstream === "takeover"
     })
   })),
   demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
@@ -56,13 +58,15 @@ export const layerWith = (options: {
   readonly lookUpInterval?: Duration.Duration
   /** 0: no limit. */
   readonly monthlyPostBudget?: number
+  /** Rules that were made from a copy of this store count as ours. */
+  readonly takesOver?: boolean
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const store = yield* RuleStore
       const recent = yield* RecentEvents
-      const tag = yield* ownTag(store, x.id)
+      const tags = yield* ownTags(store, x.id, options)
       const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const upstream = new Upstream(options)
       const api = new Api(upstream)
@@ -87,7 +91,7 @@ export const layerWith = (options: {
           pricePerEvent: options.pricePerPost,
           monthlyBudget: options.monthlyPostBudget ?? 0
         },
-        ...makeRules({ api, known, plan, tag }),
+        ...makeRules({ api, known, plan, tags }),
         countRecent,
         ...makeLookUp(api, Duration.toMillis(options.lookUpInterval ?? Duration.zero)),
         watch: makeWatch({

@@ -3,23 +3,25 @@ import { Array as Arr, Clock, Effect, Either, Option } from "effect"
 import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { counted } from "../../core/text/counted.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
+import type { OwnTags } from "../http/OwnTags.ts"
 import { type AddResult, type Api, MAX_BATCH, unavailable, type XRule } from "./api.ts"
 import type { Plan } from "./Plan.ts"
 
-/** `tag` marks our rules on X. `known` is updated with every change, `plan` with every inventory. */
+/** `tags` mark our rules on X. `known` is updated with every change, `plan` with every inventory. */
 export const makeRules = (options: {
   readonly api: Api
   readonly known: KnownRules
   readonly plan: Plan
-  readonly tag: string
+  readonly tags: OwnTags
 }): Pick<Platform, "verify" | "register" | "unregister" | "inventory"> => {
-  const { api, known, plan, tag } = options
+  const { api, known, plan, tags } = options
 
   const register = (texts: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const outcomes = new Outcomes(known)
       let pending: ReadonlyArray<string> = [...new Set(texts)]
       let size = MAX_BATCH
+      const tag = yield* tags.next
       while (pending.length > 0) {
         const batch = pending.slice(0, size)
         const added = yield* refusalAsEither(api.add(batch, { tag, isDryRun: false }))
@@ -65,7 +67,7 @@ export const makeRules = (options: {
     )
 
   const verify = (text: string) =>
-    Effect.map(refusalAsEither(api.add([text], { tag, isDryRun: true })), (added) =>
+    Effect.map(refusalAsEither(api.add([text], { tag: tags.deployment, isDryRun: true })), (added) =>
       Either.flatMap(added, ({ refused }) => {
         const refusal = refused.get(text)
         return refusal === undefined ? Either.right("confirmed" as const) : Either.left(refusal)
@@ -75,7 +77,8 @@ export const makeRules = (options: {
   const unregister = (platformRuleIds: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       // X deletes any rule by id. Some of these may belong to others: equal texts share one rule.
-      const ours = (yield* api.find(platformRuleIds)).filter((rule) => rule.tag === tag).map(({ id }) => id)
+      const originOf = yield* tags.origins
+      const ours = (yield* api.find(platformRuleIds)).filter(({ tag }) => originOf(tag).isOurs).map(({ id }) => id)
       const kept = new Set<string>()
       for (const ids of Arr.chunksOf(ours, MAX_BATCH)) {
         for (const id of yield* remove(ids)) kept.add(id)
@@ -112,7 +115,10 @@ export const makeRules = (options: {
   })
 
   const inventory = Effect.gen(function* () {
-    const rules = (yield* api.list).map((rule) => ({ ...registeredAs(rule), isOurs: rule.tag === tag }))
+    const listed = yield* api.list
+    // After the list: what another server has registered meanwhile is then known.
+    const originOf = yield* tags.origins
+    const rules = listed.map((rule) => ({ ...registeredAs(rule), ...originOf(rule.tag) }))
     known.replace(rules)
     const { ruleLimit, usage } = yield* readFigures
     return { rules, ruleLimit, usage }

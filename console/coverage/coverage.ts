@@ -160,7 +160,8 @@ const CAUSES: Readonly<Partial<Record<WireGap["cause"], string>>> = {
   rule_failed: "The platform rejects the rule",
   rules_dropped: "The platform had lost the rule",
   matching: "The rule was paused: the rules of the account cost too much to match",
-  budget: "Paused for the monthly budget"
+  budget: "Paused for the monthly budget",
+  upstream_off: "The server was told to leave the platform alone"
 }
 
 const kindOf = ({

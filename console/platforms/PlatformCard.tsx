@@ -83,7 +83,8 @@ const STATES: Readonly<Record<PlatformStatus["stream"]["state"], { readonly name
   connecting: { name: "Connecting", look: "pending" },
   waiting: { name: "Interrupted, tries again", look: "failed" },
   refused: { name: "Access denied", look: "failed" },
-  idle: { name: "Nothing to watch", look: "idle" }
+  idle: { name: "Nothing to watch", look: "idle" },
+  off: { name: "Off", look: "idle" }
 }
 
 const numbers = new Intl.NumberFormat()

@@ -44,6 +44,7 @@ export const StreamReport = Schema.Struct({
         missingSince: Schema.OptionFromNullOr(Timestamp),
         orphaned: Schema.Number,
         foreign: Schema.Number,
+        newer: Schema.optionalWith(Schema.Number, { default: () => 0 }),
         ruleLimit: Schema.OptionFromNullOr(Schema.Number),
         usage: Schema.OptionFromNullOr(
           Schema.Struct({

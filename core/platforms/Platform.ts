@@ -53,6 +53,8 @@ export type PlatformFailure = PlatformNotReady | PlatformUnavailable
 export interface UpstreamRule extends Registered {
   /** Created by this deployment. Foreign rules are never changed. */
   readonly isOurs: boolean
+  /** Foreign, but made by a server on a copy of this store: the store does not know of it. */
+  readonly isNewer?: boolean
 }
 
 /** The rules, limit and usage that the platform reports. */
@@ -121,11 +123,12 @@ export const GapCause = Schema.Literal(
   "rules_dropped",
   "budget",
   "matching",
-  "paused"
+  "paused",
+  "upstream_off"
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. matching: the rule was paused because the rules of the account cost more to match than its limit allows. paused: the account paused the rule."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. matching: the rule was paused because the rules of the account cost more to match than its limit allows. paused: the account paused the rule. Of the platform: upstream_off: the server was told to leave the platform alone."
 })
 export type GapCause = typeof GapCause.Type
 
@@ -152,9 +155,10 @@ export type Signal =
 
 /**
  * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform
- * denies access until the operator fixes the account; the connection is retried at long intervals.
+ * denies access until the operator fixes the account; the connection is retried at long intervals. off: the operator told
+ * the server to leave the platform alone.
  */
-export const StreamState = Schema.Literal("idle", "connecting", "live", "waiting", "refused").annotations({
+export const StreamState = Schema.Literal("idle", "connecting", "live", "waiting", "refused", "off").annotations({
   identifier: "StreamState"
 })
 export type StreamState = typeof StreamState.Type
@@ -241,6 +245,9 @@ export interface DemoEvents {
   /** A filter that they match within seconds. */
   readonly filter: string
 }
+
+/** off: leaves the real platforms alone. takeover: also removes rules there that were made from a copy of the store. */
+export type UpstreamMode = "on" | "off" | "takeover"
 
 /** A platform that this deployment has: what it is, and how it runs. */
 export interface Installed<R> {

@@ -9,7 +9,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms, type Registered } from "../platforms/Platform.ts"
 import { awaitActivation, settleRequests } from "./askOwner.ts"
-import { type Comparison, compare } from "./compare.ts"
+import { type Comparison, compare, describeNewer } from "./compare.ts"
 import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
 import { RuleRequests } from "./RuleRequests.ts"
 import { type NewRule, RuleStore } from "./RuleStore.ts"
@@ -121,6 +121,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
           Effect.gen(function* () {
             const { comparison, rules, orphaned } = yield* compare(store, platform, options)
             sizes.set(platform.id, rules)
+            const { newer } = comparison
+            const known = Option.match(statuses.get(platform.id)?.comparison ?? Option.none(), {
+              onNone: () => 0,
+              onSome: (last) => last.newer
+            })
+            if (newer > known) yield* Effect.logWarning(`Platform "${platform.id}": ${describeNewer(newer)}`)
             statuses.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
             yield* orphaned
           })

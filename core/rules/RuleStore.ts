@@ -161,6 +161,10 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<void, RuleLimitReached | StoreUnavailable>
     /** A unique name of this store. Rules on platforms are tagged with it. */
     readonly deployment: Effect.Effect<string, StoreUnavailable>
+    /** The next number of a generation, from 1 on: each server process is one, and counts its registrations. */
+    readonly nextOfGeneration: (generation: string) => Effect.Effect<number, StoreUnavailable>
+    /** The last number of each generation. A rule on a platform with another one was made from a copy of this store. */
+    readonly generations: Effect.Effect<ReadonlyMap<string, number>, StoreUnavailable>
     /** For a new rule. Atomic. Skips registrations that are being removed. */
     readonly activate: (
       id: RuleId,

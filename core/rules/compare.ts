@@ -17,6 +17,8 @@ export interface Comparison {
   readonly orphaned: number
   /** Registered by someone else. */
   readonly foreign: number
+  /** Those of the foreign rules that were made from a copy of this store. */
+  readonly newer: number
   readonly ruleLimit: Inventory["ruleLimit"]
   readonly usage: Inventory["usage"]
 }
@@ -58,11 +60,16 @@ export const compare = (
       missingSince: Option.fromNullable(failedSince[0]),
       orphaned: Either.getOrElse(orphaned, () => orphans.length),
       foreign: inventory.rules.filter(({ isOurs }) => !isOurs).length,
+      newer: inventory.rules.filter(({ isNewer }) => isNewer === true).length,
       ruleLimit: inventory.ruleLimit,
       usage: inventory.usage
     }
     return { comparison, rules: inventory.rules.length, orphaned }
   })
+
+/** For the operator of a store that has a copy, or is one. */
+export const describeNewer = (newer: number): string =>
+  `${counted(newer, "rule")} there ${newer === 1 ? "was" : "were"} made by another server from a copy of this store, and ${newer === 1 ? "is" : "are"} left alone: if this server runs on the copy, set EARSHOT_UPSTREAM=off; if the other one will not run again, start this one once with EARSHOT_UPSTREAM=takeover`
 
 // ---- helpers ----
 

@@ -316,9 +316,18 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       return [...current, ...before.map(({ platform: _, ...link }) => ({ ...link, isShadow: false }))]
     })
 
+  const generations = new Map<string, number>()
+
   return RuleStore.of({
     reserve,
     deployment: Effect.succeed("memory"),
+    nextOfGeneration: (generation) =>
+      Effect.sync(() => {
+        const next = (generations.get(generation) ?? 0) + 1
+        generations.set(generation, next)
+        return next
+      }),
+    generations: Effect.sync(() => new Map(generations)),
     activate,
     restore,
     fail,

@@ -6,7 +6,7 @@ import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Owner } from "../ownership/Servers.ts"
 import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
-import type { Comparison } from "../rules/compare.ts"
+import { type Comparison, describeNewer } from "../rules/compare.ts"
 import type { SyncStatus } from "../rules/Registrations.ts"
 import { counted } from "../text/counted.ts"
 
@@ -59,7 +59,11 @@ export const PlatformStatus = Schema.Struct({
         orphaned: Schema.Number.annotations({
           description: "Registered by this server, no longer wanted, still to be removed"
         }),
-        foreign: Schema.Number.annotations({ description: "Registered by someone else; never touched" })
+        foreign: Schema.Number.annotations({ description: "Registered by someone else; never touched" }),
+        newer: optional(
+          Schema.Number,
+          "Those of the foreign rules that another server made from a copy of this store, if there are any"
+        )
       }),
       "Differences left after the last comparison of store and platform, which runs every 20 seconds, or every two minutes with many rules"
     ),
@@ -127,14 +131,15 @@ export const statusOf = (platform: Named, facts: Facts): PlatformStatus => {
     })),
     rules: {
       wanted,
-      ...spread(comparison, ({ at, missing, missingSince, orphaned, foreign, ruleLimit }) => ({
+      ...spread(comparison, ({ at, missing, missingSince, orphaned, foreign, newer, ruleLimit }) => ({
         ...spread(ruleLimit, (limit) => ({ limit })),
         drift: {
           checked_at: at,
           missing,
           ...spread(missingSince, (since) => ({ missing_since: since })),
           orphaned,
-          foreign
+          foreign,
+          ...(newer > 0 && { newer })
         }
       })),
       ...spread(error, ({ at, message }) => ({ error: { at, message } }))
@@ -155,6 +160,7 @@ export const isOrphaned = (platform: Named, owner: Option.Option<Owner>): boolea
 // ---- helpers ----
 
 const streamNow = (platform: Named, { stream, sync, wanted, budget, owner }: Facts): StreamStatus => {
+  if (stream.state === "off") return stream
   if (isOrphaned(platform, owner)) return { ...stream, state: "waiting", detail: OWNER_GONE }
   const ownedSince = Option.match(owner, { onNone: () => 0, onSome: ({ since }) => Date.parse(since) })
   const isOfOwner = ({ at }: { readonly at: Timestamp.Timestamp }) => Date.parse(at) >= ownedSince
@@ -186,10 +192,11 @@ const OWNER_GONE = "The server that watched the platform has stopped: another on
 
 const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
 
-const describeDrift = ({ missing, orphaned, foreign, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
+const describeDrift = ({ missing, orphaned, foreign, newer, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
   ...(missing === 0 ? [] : [`the platform does not accept ${counted(missing, "rule")} of them now`]),
   ...(orphaned === 0 ? [] : [`${counted(orphaned, "rule")} still to be removed there`]),
-  ...(foreign === 0 ? [] : [`${counted(foreign, "rule")} registered there by someone else`]),
+  ...(foreign === newer ? [] : [`${counted(foreign - newer, "rule")} registered there by someone else`]),
+  ...(newer === 0 ? [] : [describeNewer(newer)]),
   ...Option.toArray(Option.map(ruleLimit, (limit) => `${limit} allowed`)),
   ...Option.toArray(
     Option.map(

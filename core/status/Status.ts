@@ -6,7 +6,7 @@ import { StreamStore } from "../coverage/StreamStore.ts"
 import { KeyStore } from "../keys/KeyStore.ts"
 import { Disk } from "../disk/Disk.ts"
 import type { DiskProblem, StoreUnavailable } from "../model/Errors.ts"
-import type { AccountId } from "../model/Ids.ts"
+import { type AccountId, timeOf } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership, streamOf } from "../ownership/Ownership.ts"
@@ -15,6 +15,8 @@ import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
+import { WebhookStore } from "../webhooks/WebhookStore.ts"
+import { sharedRead } from "../work/sharedRead.ts"
 import { isOrphaned, type PlatformStatus, statusOf } from "./PlatformStatus.ts"
 
 export interface Readiness {
@@ -46,14 +48,16 @@ export class Status extends Context.Tag("core/Status")<
     ) => Effect.Effect<ReadonlyArray<PlatformStatus>, StoreUnavailable>
     /** For the operator. */
     readonly store: Effect.Effect<StoreStatus>
-    /** While the store is down, the gauges that depend on it keep their last value. */
+    /** Whether the store answers within two seconds. Asked at most once per second. */
+    readonly storeAnswers: Effect.Effect<boolean>
+    /** While the store is down, the gauges that depend on it are absent. */
     readonly updateGauges: Effect.Effect<void>
   }
 >() {
   static readonly layer: Layer.Layer<
     Status,
     never,
-    Platforms | Registrations | RuleStore | StreamStore | KeyStore | PostBudget
+    Platforms | Registrations | RuleStore | StreamStore | KeyStore | WebhookStore | PostBudget
   > = Layer.scoped(
     Status,
     Effect.gen(function* () {
@@ -62,6 +66,7 @@ export class Status extends Context.Tag("core/Status")<
       const rules = yield* RuleStore
       const streams = yield* StreamStore
       const keys = yield* KeyStore
+      const webhooks = yield* WebhookStore
       const budget = yield* PostBudget
       const servers = yield* Servers
       const ownership = yield* Ownership
@@ -113,9 +118,16 @@ export class Status extends Context.Tag("core/Status")<
         )
       }
 
+      // The same read as in every request. No key has this digest.
+      const responds = keys.findByDigest("readiness", NEVER).pipe(
+        // A statement on a dead connection is left to itself.
+        Effect.disconnect,
+        Effect.timeout(STORE_TIMEOUT),
+        Effect.isSuccess
+      )
+      const storeAnswers = sharedRead(responds, ANSWER_MILLIS)
+
       const readiness = Effect.gen(function* () {
-        // The same read as in every request. No key has this digest.
-        const responds = keys.findByDigest("readiness", NEVER).pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
         const problem = yield* disk.problem
         const ready = Option.isNone(problem) && (yield* responds) && !(yield* Deferred.isDone(ownership.outdated))
         const platforms = (yield* registry.all).map(({ id }) => id)
@@ -159,31 +171,46 @@ export class Status extends Context.Tag("core/Status")<
           return yield* Effect.forEach(yield* registry.all, (platform) => statusAt(platform, viewer, now))
         })
 
+      const quickly = <A, E>(read: Effect.Effect<A, E>) =>
+        Effect.map(Effect.option(Effect.timeout(Effect.disconnect(read), STORE_TIMEOUT)), Option.getOrUndefined)
+
       const updateGaugesOf = (platform: Platform) =>
         Effect.gen(function* () {
           const { id } = platform
-          const report = yield* Effect.option(Effect.timeout(reportOn(platform), STORE_TIMEOUT))
-          const found = yield* Effect.option(Effect.timeout(servers.ownerOf(streamOf(id)), STORE_TIMEOUT))
-          const owner = Option.flatten(found)
-          if (Option.isSome(owner)) yield* Metrics.setOwner(id, owner.value)
-          if (Option.isSome(report)) {
-            const { stream, sync } = report.value
-            yield* Metrics.setStreamState(id, isOrphaned(platform, owner) ? "waiting" : stream.state)
-            if (Option.isSome(sync.comparison)) yield* Metrics.setRuleCounts(id, sync.comparison.value)
-          }
-          const wanted = yield* Effect.option(Effect.timeout(rules.wanted(id), STORE_TIMEOUT))
-          if (Option.isSome(wanted)) yield* Metrics.setRuleCounts(id, { wanted: wanted.value })
-          const used = yield* Effect.option(Effect.timeout(budget.usage(platform, Option.none()), STORE_TIMEOUT))
-          if (Option.isSome(used) && Option.isSome(used.value)) yield* Metrics.setBudget(id, used.value.value)
+          const report = yield* quickly(reportOn(platform))
+          const owner = (yield* quickly(servers.ownerOf(streamOf(id)))) ?? Option.none()
+          yield* Metrics.setOwner(id, Option.getOrUndefined(owner))
+          yield* Metrics.setStreamState(id, isOrphaned(platform, owner) ? "waiting" : report?.stream.state)
+          const comparison = report === undefined ? undefined : Option.getOrUndefined(report.sync.comparison)
+          yield* Metrics.setDrift(id, comparison)
+          yield* Metrics.setRulesWanted(id, yield* quickly(rules.wanted(id)))
+          const used = yield* quickly(budget.usage(platform, Option.none()))
+          yield* Metrics.setBudget(id, Option.getOrUndefined(used ?? Option.none()))
         })
 
-      const updateGauges = Effect.gen(function* () {
-        yield* Effect.forEach(yield* registry.all, updateGaugesOf, { discard: true, concurrency: "unbounded" })
-        const alive = yield* Effect.option(Effect.timeout(servers.list, STORE_TIMEOUT))
-        if (Option.isSome(alive) && alive.value.length > 0) yield* Metrics.setServers(alive.value.length)
+      const updateBacklog = Effect.gen(function* () {
+        const backlog = yield* quickly(webhooks.backlog(yield* registry.ids))
+        if (backlog === undefined) return yield* Metrics.setWebhookBacklog(undefined)
+        const now = yield* Clock.currentTimeMillis
+        const since = Option.match(backlog.oldest, { onNone: () => now, onSome: timeOf })
+        yield* Metrics.setWebhookBacklog({
+          messages: backlog.messages,
+          oldestSeconds: Math.max(0, now - since) / 1_000
+        })
       })
 
-      return Status.of({ readiness, store, platforms, updateGauges })
+      const updateGauges = Effect.gen(function* () {
+        const isUp = yield* storeAnswers
+        yield* Metrics.setStoreUp(isUp)
+        if (!isUp) return
+        yield* Effect.forEach(yield* registry.all, updateGaugesOf, { discard: true, concurrency: "unbounded" })
+        yield* updateBacklog
+        const alive = yield* quickly(servers.list)
+        // One server without a cluster lists none.
+        yield* Metrics.setServers(alive?.length === 0 ? undefined : alive?.length)
+      })
+
+      return Status.of({ readiness, store, platforms, storeAnswers, updateGauges })
     })
   )
 }
@@ -208,3 +235,5 @@ const notWatched: StreamReport = {
 }
 
 const STORE_TIMEOUT = "2 seconds"
+
+const ANSWER_MILLIS = 1_000

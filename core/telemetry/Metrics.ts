@@ -55,7 +55,19 @@ export const unreadable = (platform: PlatformId, records = 1): Effect.Effect<voi
 
 /** The current queue length. */
 export const queued = (platform: PlatformId, deliveries: number): Effect.Effect<void> =>
-  Effect.sync(() => queueDepth(deliveries, platform))
+  Effect.sync(() => {
+    queueLengths.set(platform, deliveries)
+    if (isStoreUp) queueDepth(deliveries, platform)
+  })
+
+/** While the store is down, the gauges that depend on it are absent: their last values may be wrong. */
+export const setStoreUp = (isUp: boolean): Effect.Effect<void> =>
+  Effect.sync(() => {
+    isStoreUp = isUp
+    storeUp(isUp ? 1 : 0)
+    if (isUp) for (const [platform, deliveries] of queueLengths) queueDepth(deliveries, platform)
+    else for (const { forget } of storeGauges) forget()
+  })
 
 /** When a gap opens. `cause` becomes a label: use few values. */
 export const gap = (platform: PlatformId, cause: string): Effect.Effect<void> =>
@@ -65,27 +77,41 @@ export const gap = (platform: PlatformId, cause: string): Effect.Effect<void> =>
 export const reconnecting = (platform: PlatformId, cause: string): Effect.Effect<void> =>
   Effect.sync(() => reconnects(1, platform, cause))
 
-export const setStreamState = (platform: PlatformId, state: StreamState): Effect.Effect<void> =>
+/** Undefined: not known. */
+export const setStreamState = (platform: PlatformId, state: StreamState | undefined): Effect.Effect<void> =>
   Effect.sync(() => {
+    if (state === undefined) return streamState.forget(platform)
     for (const each of StreamState.literals) streamState(each === state ? 1 : 0, platform, each)
   })
 
-export const setRuleCounts = (
+/** Undefined: not known. */
+export const setRulesWanted = (platform: PlatformId, wanted: number | undefined): Effect.Effect<void> =>
+  Effect.sync(() => (wanted === undefined ? rulesWanted.forget(platform) : rulesWanted(wanted, platform)))
+
+/** Of the last comparison. Undefined: not known. */
+export const setDrift = (
   platform: PlatformId,
-  counts: { readonly wanted?: number; readonly missing?: number; readonly orphaned?: number }
+  drift: { readonly missing: number; readonly orphaned: number; readonly newer: number } | undefined
 ): Effect.Effect<void> =>
   Effect.sync(() => {
-    if (counts.wanted !== undefined) rulesWanted(counts.wanted, platform)
-    if (counts.missing !== undefined) rulesMissing(counts.missing, platform)
-    if (counts.orphaned !== undefined) rulesOrphaned(counts.orphaned, platform)
+    if (drift === undefined) for (const { forget } of [rulesMissing, rulesOrphaned, rulesNewer]) forget(platform)
+    else {
+      rulesMissing(drift.missing, platform)
+      rulesOrphaned(drift.orphaned, platform)
+      rulesNewer(drift.newer, platform)
+    }
   })
 
-/** With several servers: which one watches the platform. */
+/** With several servers: which one watches the platform. Undefined: not known. */
 export const setOwner = (
   platform: PlatformId,
-  owner: { readonly server: string; readonly epoch: number; readonly isAlive: boolean }
+  owner: { readonly server: string; readonly epoch: number; readonly isAlive: boolean } | undefined
 ): Effect.Effect<void> =>
   Effect.sync(() => {
+    if (owner === undefined) {
+      for (const { forget } of [streamOwner, streamOwned, streamEpoch]) forget(platform)
+      return
+    }
     const former = owners.get(platform)
     if (former !== undefined && former !== owner.server) streamOwner(0, platform, former)
     owners.set(platform, owner.server)
@@ -94,14 +120,32 @@ export const setOwner = (
     streamEpoch(owner.epoch, platform)
   })
 
-export const setServers = (alive: number): Effect.Effect<void> => Effect.sync(() => servers(alive))
+/** Undefined: not known. */
+export const setServers = (alive: number | undefined): Effect.Effect<void> =>
+  Effect.sync(() => (alive === undefined ? servers.forget() : servers(alive)))
 
-/** Of the present month. */
-export const setBudget = (
-  platform: PlatformId,
-  budget: { readonly limit?: number; readonly used: number; readonly paused: number }
+/** Messages that wait for their webhooks. Undefined: not known. */
+export const setWebhookBacklog = (
+  backlog: { readonly messages: number; readonly oldestSeconds: number } | undefined
 ): Effect.Effect<void> =>
   Effect.sync(() => {
+    if (backlog === undefined) for (const { forget } of [webhookMessages, webhookAge]) forget()
+    else {
+      webhookMessages(backlog.messages)
+      webhookAge(backlog.oldestSeconds)
+    }
+  })
+
+/** Of the present month. Undefined: not known. */
+export const setBudget = (
+  platform: PlatformId,
+  budget: { readonly limit?: number; readonly used: number; readonly paused: number } | undefined
+): Effect.Effect<void> =>
+  Effect.sync(() => {
+    if (budget === undefined) {
+      for (const { forget } of [budgetUsed, budgetLimit, rulesPaused]) forget(platform)
+      return
+    }
     budgetUsed(budget.used, platform)
     if (budget.limit !== undefined) budgetLimit(budget.limit, platform)
     rulesPaused(budget.paused, platform)
@@ -149,14 +193,18 @@ export const webhookAttempted = (outcome: string): Effect.Effect<void> => Effect
 /** Not an effect: spans can end outside of Effect. */
 export const exported = (outcome: "sent" | "dropped", spans: number): void => spansExported(spans, outcome)
 
+/** The value of a gauge that is left out of the metrics. Effect cannot remove a metric. */
+export const UNKNOWN = Number.NaN
+
 type LiveTransport = "sse" | "trpc"
 
 // ---- helpers ----
 
-type Series<Labels extends ReadonlyArray<string>> = (
-  value: number,
-  ...values: { readonly [Index in keyof Labels]: string }
-) => void
+interface Series<Labels extends ReadonlyArray<string>> {
+  (value: number, ...values: { readonly [Index in keyof Labels]: string }): void
+  /** Of a gauge: its value is not known any more, for all labels or those that begin with this one. */
+  readonly forget: (first?: string) => void
+}
 
 const series = <Type, Out, const Labels extends ReadonlyArray<string>>(
   metric: Metric.Metric<Type, number, Out>,
@@ -164,7 +212,7 @@ const series = <Type, Out, const Labels extends ReadonlyArray<string>>(
 ): Series<Labels> => {
   // Effect looks up a series fast if it gets the same array of labels again.
   const known = new Map<string, ReadonlyArray<MetricLabel.MetricLabel>>()
-  return (value, ...values) => {
+  const update = (value: number, ...values: { readonly [Index in keyof Labels]: string }) => {
     const key = values.join("\n")
     let labels = known.get(key)
     if (labels === undefined) {
@@ -173,6 +221,12 @@ const series = <Type, Out, const Labels extends ReadonlyArray<string>>(
     }
     metric.unsafeUpdate(value, labels)
   }
+  const forget = (first?: string) => {
+    for (const labels of known.values()) {
+      if (first === undefined || labels[0]?.value === first) metric.unsafeUpdate(UNKNOWN, labels)
+    }
+  }
+  return Object.assign(update, { forget })
 }
 
 /** `name` must end in `_total`. */
@@ -181,6 +235,18 @@ const counter = <const Labels extends ReadonlyArray<string>>(name: string, descr
 
 const gauge = <const Labels extends ReadonlyArray<string>>(name: string, description: string, ...labels: Labels) =>
   series(Metric.gauge(PREFIX + name, { description }), labels)
+
+/** Absent while the store is down. */
+const storeGauge = <const Labels extends ReadonlyArray<string>>(
+  name: string,
+  description: string,
+  ...labels: Labels
+) => {
+  const made = gauge(name, description, ...labels)
+  storeGauges.push(made)
+  return made
+}
+const storeGauges: Array<{ readonly forget: () => void }> = []
 
 const histogram = <const Labels extends ReadonlyArray<string>>(
   name: string,
@@ -216,7 +282,11 @@ const batchDeliveries = histogram("batch_deliveries", sizeBounds, "Deliveries pe
 const batchSeconds = histogram("batch_write_seconds", quickBounds, "Duration of writing a batch", "platform")
 const storeLag = histogram("store_lag_seconds", quickBounds, "Time from receiving an event to storing it", "platform")
 const eventLag = histogram("event_lag_seconds", slowBounds, "Time from an event to storing it", "platform")
-const queueDepth = gauge("queue_deliveries", "Deliveries that wait for the store", "platform")
+const queueDepth = storeGauge("queue_deliveries", "Deliveries that wait for the store", "platform")
+
+const queueLengths = new Map<PlatformId, number>()
+let isStoreUp = true
+const storeUp = gauge("store_up", "1 if the store answers this server within two seconds, otherwise 0")
 
 const reconnects = counter(
   "stream_reconnects_total",
@@ -225,7 +295,7 @@ const reconnects = counter(
   "cause"
 )
 const gaps = counter("coverage_gaps_total", "Periods in which the platform was not watched", "platform", "cause")
-const streamState = gauge(
+const streamState = storeGauge(
   "stream_state",
   "1 for the current state of the stream, 0 for the others",
   "platform",
@@ -234,31 +304,45 @@ const streamState = gauge(
 
 /** The last known owner of each stream. */
 const owners = new Map<PlatformId, string>()
-const streamOwner = gauge(
+const streamOwner = storeGauge(
   "stream_owner",
   "1 for the server that watches the platform, 0 for the one before it",
   "platform",
   "server"
 )
-const streamOwned = gauge("stream_owned", "1 if the server that watches the platform is alive, otherwise 0", "platform")
-const streamEpoch = gauge("stream_epoch", "How many owners the stream has had", "platform")
-const servers = gauge("servers", "Servers on this store that are alive")
+const streamOwned = storeGauge(
+  "stream_owned",
+  "1 if the server that watches the platform is alive, otherwise 0",
+  "platform"
+)
+const streamEpoch = storeGauge("stream_epoch", "How many owners the stream has had", "platform")
+const servers = storeGauge("servers", "Servers on this store that are alive")
 
-const rulesWanted = gauge("rules_wanted", "Rules that the platform should hold for this server", "platform")
-const rulesMissing = gauge(
+const rulesWanted = storeGauge("rules_wanted", "Rules that the platform should hold for this server", "platform")
+const rulesMissing = storeGauge(
   "rules_missing",
   "Wanted rules that the platform did not accept in the last comparison",
   "platform"
 )
-const rulesOrphaned = gauge(
+const rulesOrphaned = storeGauge(
   "rules_orphaned",
   "Unused rules of this server that are still to be removed from the platform",
   "platform"
 )
 
-const rulesPaused = gauge("rules_paused", "Rules that are paused for the monthly budget", "platform")
-const budgetUsed = gauge("budget_used_posts", "Posts received in this month, of a platform that charges", "platform")
-const budgetLimit = gauge("budget_limit_posts", "Posts that the platform may deliver per month", "platform")
+const rulesNewer = storeGauge(
+  "rules_newer",
+  "Rules on the platform that a newer copy of this store made, left alone by this server",
+  "platform"
+)
+
+const rulesPaused = storeGauge("rules_paused", "Rules that are paused for the monthly budget", "platform")
+const budgetUsed = storeGauge(
+  "budget_used_posts",
+  "Posts received in this month, of a platform that charges",
+  "platform"
+)
+const budgetLimit = storeGauge("budget_limit_posts", "Posts that the platform may deliver per month", "platform")
 
 const requests = counter("http_requests_total", "HTTP requests by route and status", "route", "status")
 const requestSeconds = histogram(
@@ -275,6 +359,12 @@ const webhookAttempts = counter(
   "Messages to webhooks by outcome; skipped: matches were deleted before they were sent",
   "outcome"
 )
+
+const webhookMessages = storeGauge(
+  "webhook_waiting_messages",
+  "Messages that wait for their webhooks, without disabled webhooks; at most 1,000 are counted per webhook, rule and platform"
+)
+const webhookAge = storeGauge("webhook_waiting_seconds", "Age of the oldest message that waits for its webhook")
 
 const eventLoopDelay = histogram("event_loop_delay_seconds", quickBounds, "How late a timer fired")
 const cpuSeconds = counter("process_cpu_seconds_total", "CPU time of the process", "mode")

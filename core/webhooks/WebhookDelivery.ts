@@ -10,9 +10,16 @@ import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { type GapMessage, makeDueGapMessages } from "./gapMessages.ts"
-import type { WebhookAttempt, WebhookEvent } from "./Webhook.ts"
+import type { WebhookAttempt } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
-import { type DeliveryState, type Lease, noFailures, type StoredWebhook, WebhookStore } from "./WebhookStore.ts"
+import {
+  type DeliveryState,
+  eventOf,
+  type Lease,
+  noFailures,
+  type StoredWebhook,
+  WebhookStore
+} from "./WebhookStore.ts"
 import { type AttemptResult, makeAttempts } from "./webhookAttempts.ts"
 
 /** `isOnlyProcess`: no other process uses the store. */
@@ -257,6 +264,9 @@ const INTERRUPTED = "Delivery to a webhook failed and resumes within a minute"
 /** By number of failures: three days in total. */
 const backoff = [
   "5 seconds",
+  "15 seconds",
+  "45 seconds",
+  "2 minutes",
   "5 minutes",
   "30 minutes",
   "2 hours",
@@ -269,8 +279,6 @@ const backoff = [
 
 /** Upper limit for a Retry-After of the receiver. */
 const MAX_WAIT_MILLIS = Duration.toMillis("24 hours")
-
-const eventOf: Readonly<Record<Change["_tag"], WebhookEvent>> = { Matched: "match", Redacted: "match.redacted" }
 
 const isExpiring = ({ since }: HeldLease) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - since > LEASE_MILLIS - MAX_ATTEMPT_MILLIS)

@@ -1,5 +1,5 @@
 /** Port for sending signed messages to webhook receivers. */
-import { Context, type Effect, type Option, type Redacted } from "effect"
+import { Context, Effect, Layer, type Option, type Redacted } from "effect"
 
 export interface Message {
   readonly url: string
@@ -32,4 +32,11 @@ export class WebhookSender extends Context.Tag("core/WebhookSender")<
     /** One attempt, with limits on time and response size. Does not follow redirects. */
     readonly send: (message: Message) => Effect.Effect<Answer>
   }
->() {}
+>() {
+  /** Sends nothing: every attempt fails with this reason. */
+  static readonly layerOff = (reason: string): Layer.Layer<WebhookSender, never, WebhookSender> =>
+    Layer.effect(
+      WebhookSender,
+      Effect.map(WebhookSender, (sender) => ({ ...sender, send: () => Effect.succeed({ _tag: "Unanswered", reason }) }))
+    )
+}

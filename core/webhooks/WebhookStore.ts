@@ -1,7 +1,7 @@
 /** Storage port for webhooks and their delivery state, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import type { WireGap } from "../coverage/Coverage.ts"
-import { MatchStore } from "../matches/MatchStore.ts"
+import { type Change, MatchStore } from "../matches/MatchStore.ts"
 import { LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -55,6 +55,13 @@ export type DeliveryState = Pick<
   "cursor" | "announcedGaps" | "failures" | "nextAttemptAt" | "disabledReason"
 >
 
+export interface Backlog {
+  readonly messages: number
+  readonly oldest: Option.Option<MatchId>
+}
+
+export const MAX_COUNTED = 1_000
+
 export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
   {
@@ -99,6 +106,11 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       /** Webhooks with gaps to announce. */
       readonly dueGaps: ReadonlyArray<WebhookId>
     }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
+    /**
+     * What waits for the enabled webhooks of all accounts, without messages about gaps. Counts up to `MAX_COUNTED` per
+     * webhook, rule and platform. `oldest`: the one that waits for longest.
+     */
+    readonly backlog: (platforms: ReadonlyArray<PlatformId>) => Effect.Effect<Backlog, StoreUnavailable>
     /** Enabled webhooks with the event coverage.gap, of all accounts. */
     readonly announcingGaps: Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
     /**
@@ -191,6 +203,18 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           }),
           ({ items }) => items.length > 0
         )
+
+      const backlog: WebhookStore["Type"]["backlog"] = (all) =>
+        Effect.gen(function* () {
+          const ids: Array<MatchId> = []
+          for (const { account, rules, platforms, cursor, events, disabledReason } of webhooks.values()) {
+            if (Option.isSome(disabledReason)) continue
+            const selector = { account, rules, platforms: Option.getOrElse(platforms, () => all) }
+            const { items } = yield* matches.next({ ...selector, after: cursor, limit: MAX_COUNTED })
+            for (const { id, _tag } of items) if (events.includes(eventOf[_tag])) ids.push(id)
+          }
+          return { messages: ids.length, oldest: Option.fromNullable(ids.sort()[0]) }
+        })
 
       const isFree = (id: WebhookId, now: number) => (claims.get(id)?.until ?? 0) <= now
       const isDue = ({ disabledReason, nextAttemptAt }: StoredWebhook, now: Timestamp) =>
@@ -287,6 +311,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           ),
         record: (attempt) => Effect.sync(() => addAttempt(attempt)),
         claim,
+        backlog,
         announcingGaps: Effect.sync(() =>
           [...webhooks.values()].filter(
             ({ events, disabledReason }) => events.includes("coverage.gap") && Option.isNone(disabledReason)
@@ -304,6 +329,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
 
 export const isDeliverable = ({ nextAttemptAt, disabledReason }: DeliveryState): boolean =>
   Option.isNone(nextAttemptAt) && Option.isNone(disabledReason)
+
+export const eventOf: Readonly<Record<Change["_tag"], WebhookEvent>> = { Matched: "match", Redacted: "match.redacted" }
 
 export const noFailures = {
   failures: 0,

@@ -342,6 +342,17 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("nextOfGeneration counts each generation from 1, and generations has the last numbers", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const [one, other] = [v7(), v7()]
+        const numbers = yield* Effect.forEach([one, other, one], rules.nextOfGeneration)
+        assert.deepStrictEqual(numbers, [1, 1, 2])
+        const generations = yield* rules.generations
+        assert.deepStrictEqual([generations.get(one), generations.get(other), generations.get(v7())], [2, 1, undefined])
+      })
+    )
+
     it.effect("deployment is a stable name", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

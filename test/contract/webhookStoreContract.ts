@@ -147,6 +147,40 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
+    it.effect(
+      "backlog counts what waits for enabled webhooks, by account, rule, platform and event, with the oldest",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* WebhookStore
+          const matches = yield* MatchStore
+          // The other tests leave webhooks with matches.
+          const before = yield* store.backlog(PLATFORM_IDS)
+          const { account, rule, webhook } = yield* newSetup()
+          const narrow = newWebhook(account, { rules: Option.some([rule]), platforms: Option.some(["firehose"]) })
+          const redactionsOnly = newWebhook(account, { events: ["match.redacted"] })
+          for (const one of [narrow, redactionsOnly]) yield* store.insert(one, 20)
+          const added = Effect.map(store.backlog(PLATFORM_IDS), ({ messages }) => messages - before.messages)
+          assert.strictEqual(yield* added, 0)
+          const [first, second] = [newMatch(rule, { platform: "x" }), newMatch(rule, { platform: "firehose" })]
+          yield* matches.insert([first])
+          assert.strictEqual(yield* added, 1)
+          yield* matches.insert([second])
+          assert.strictEqual(yield* added, 3)
+          const { oldest } = yield* store.backlog(PLATFORM_IDS)
+          assert.deepStrictEqual(
+            oldest,
+            Option.orElse(before.oldest, () => Option.some(first.id))
+          )
+          const held = yield* claimOne(webhook)
+          yield* store.settle(held, newAttempt(webhook), standingAt(second.id), LEASE_MILLIS)
+          assert.strictEqual(yield* added, 1)
+          const failed = yield* claimOne(narrow.id)
+          const disabled = { ...fresh, cursor: failed.webhook.cursor, disabledReason: Option.some("gone") }
+          yield* store.settle(failed, newAttempt(narrow.id), disabled, LEASE_MILLIS)
+          assert.strictEqual(yield* added, 0, "a disabled webhook waits for nothing")
+        })
+    )
+
     it.effect("claim gives each webhook to one of many concurrent callers, and again after its lease expires", () =>
       Effect.gen(function* () {
         const setups = yield* Effect.all(Array.from({ length: 5 }, () => newSetup()))

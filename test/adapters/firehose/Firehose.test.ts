@@ -1,8 +1,9 @@
 /** Rules on Firehose: registration, ownership, refusals and failures. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, Layer, Option } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { MANAGER, settle, stage, TAP } from "../simulator/stage.ts"
 import { collect, makeAdapter, passInSteps, TOKEN } from "./platform.ts"
 
@@ -42,9 +43,10 @@ describe("register", () => {
       const outcomes = yield* on.platform.register(["title:cat", "dog", "title:cat"])
       const rules = yield* held(on)
       assert.deepStrictEqual(
-        rules.map(({ value, tag, quality, nsfw }) => ({ value, tag, quality, nsfw })),
-        ["title:cat", "dog"].map((value) => ({ value, tag: "earshot:memory", quality: true, nsfw: false }))
+        rules.map(({ value, quality, nsfw }) => ({ value, quality, nsfw })),
+        ["title:cat", "dog"].map((value) => ({ value, quality: true, nsfw: false }))
       )
+      for (const { tag } of rules) assert.match(String(tag), /^earshot:memory:[0-9a-f]{8}\.1$/)
       const [cat, dog] = rules.map(({ id, value }) => ({ platformRuleId: id, translatedValue: value }))
       assert.deepStrictEqual(outcomes.map(Either.getOrUndefined), [cat, dog, cat])
       assert.strictEqual(yield* calls(on), 4, "one list, two creates, one of this test")
@@ -53,9 +55,11 @@ describe("register", () => {
 
   it.scoped("returns the same rule for the same text, also after a restart", () =>
     Effect.gen(function* () {
-      const on = yield* setUp()
-      const first = yield* on.platform.register(["cat"])
-      const again = yield* makeAdapter(on.handler)
+      const on = yield* stage()
+      const store = Layer.succeedContext(yield* Layer.build(memoryRules))
+      const before = yield* makeAdapter(on.handler, TOKEN, undefined, store)
+      const first = yield* before.platform.register(["cat"])
+      const again = yield* makeAdapter(on.handler, TOKEN, undefined, store)
       assert.deepStrictEqual(yield* again.platform.register(["cat"]), first)
       assert.lengthOf(yield* held(on), 1)
     })

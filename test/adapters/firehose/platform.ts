@@ -21,6 +21,7 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
+import type { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { defaults, type Stage, settle, stage } from "../simulator/stage.ts"
 
@@ -36,12 +37,13 @@ export interface Adapter {
 export const makeAdapter = (
   send: (request: Request) => Promise<Response>,
   token = TOKEN,
-  baseUrl = "http://simulator/"
+  baseUrl = "http://simulator/",
+  rules: Layer.Layer<RuleStore, never, never> = memoryRules
 ): Effect.Effect<Adapter, never, Scope.Scope> =>
   Effect.gen(function* () {
     const logs: Array<string> = []
     const logger = Logger.map(Logger.logfmtLogger, (line) => void logs.push(line))
-    const services = Layer.mergeAll(Platforms.layer, memoryRules, Entropy.layerCounting, recentEvents)
+    const services = Layer.mergeAll(Platforms.layer, rules, Entropy.layerCounting, recentEvents)
     const logging = Logger.replace(Logger.defaultLogger, logger)
     const context = yield* layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 0 }).pipe(
       Layer.provideMerge(services),

@@ -63,7 +63,7 @@ describe("migrate", () => {
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const downgrade = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches, match_counts;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches, match_counts, generations;
           drop function matches_changed cascade;
           drop function take_turn;
           drop aggregate minute_counts(integer);
@@ -71,7 +71,7 @@ describe("migrate", () => {
           drop function check_owner, check_batch;
           drop index registrations_unsettled;
           drop index registrations_hidden;
-          alter table registrations drop column reason, drop column watched_since, drop column paused_until, drop column paused_budget, drop column outcome, drop column version;
+          alter table registrations drop column reason, drop column watched_since, drop column paused_until, drop column paused_budget, drop column paused_cause, drop column outcome, drop column version;
           alter table rules drop column version, drop column candidate_of, drop column purpose;
           alter table matches drop column bytes, drop column redacted_at, drop column redacted_reason, drop column rule_version, drop column reapplied;
           alter table keys drop column scope, drop column expires_at, drop column previous_digest, drop column previous_secret_until;

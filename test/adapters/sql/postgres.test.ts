@@ -12,6 +12,7 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { toUuid } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { FIRST_RULES, newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
+import { eventually } from "../../eventually.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
 import { startPostgres } from "../../postgres.ts"
 import { startCommand } from "../../program.ts"
@@ -84,7 +85,7 @@ describe("postgres", () => {
   )
 
   it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
-    "a server that is started while Postgres is down says that it waits, and starts (skipped with TEST_DATABASE_URL)",
+    "a server waits for Postgres at its start; when it is lost later, metrics and log say so (skipped with TEST_DATABASE_URL)",
     () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(
@@ -100,9 +101,30 @@ describe("postgres", () => {
           )
         )
         yield* Effect.promise(server.start)
-        yield* Effect.promise(() => started.printed(/Earshot listens on/))
+        const url = yield* Effect.promise(() => started.printed(/Earshot listens on (\S+)/))
+        const gauges = async () => {
+          const text = await (await fetch(`${url}/metrics`)).text()
+          return ["store_up 1", "store_up 0", "stream_state{", "queue_deliveries{", "servers "].filter((name) =>
+            text.includes(`\nearshot_${name}`)
+          )
+        }
+        const all = ["stream_state{", "queue_deliveries{", "servers "]
+        yield* Effect.promise(() =>
+          eventually(async () => assert.deepStrictEqual(await gauges(), ["store_up 1", ...all]))
+        )
+        yield* Effect.promise(server.stop)
+        yield* Effect.promise(() => eventually(async () => assert.deepStrictEqual(await gauges(), ["store_up 0"])))
+        yield* Effect.promise(() => started.printedError(/The store does not answer/))
+        yield* Effect.promise(server.start)
+        yield* Effect.promise(() => started.printedError(/The store answers again, after \d+ seconds/))
+        yield* Effect.promise(() =>
+          eventually(async () => assert.deepStrictEqual(await gauges(), ["store_up 1", ...all]))
+        )
         started.signal("SIGTERM")
-        assert.strictEqual((yield* Effect.promise(() => started.ended)).code, 0)
+        const { code, stderr } = yield* Effect.promise(() => started.ended)
+        assert.strictEqual(code, 0)
+        assert.lengthOf(stderr.match(/The store does not answer/g) ?? [], 1)
+        assert.lengthOf(stderr.match(/The store answers again/g) ?? [], 1)
       })
   )
 

@@ -14,7 +14,11 @@ const shown = (outcomes: ReadonlyArray<Outcome>) =>
 const idsOf = (outcomes: ReadonlyArray<Outcome>) =>
   outcomes.flatMap((outcome) => (Either.isRight(outcome) ? [outcome.right.platformRuleId] : []))
 
-const held = (on: Stage) => Effect.map(on.control.state, ({ x }) => x.rules.map(({ value, tag }) => [value, tag ?? ""]))
+/** With the tags without their generation. */
+const held = (on: Stage) =>
+  Effect.map(on.control.state, ({ x }) =>
+    x.rules.map(({ value, tag = "" }) => [value, tag.replace(/:[0-9a-f]{8}\.\d+$/, "")])
+  )
 
 /** Adds a rule as another client of the same app. */
 const addForeign = (on: Stage, value: string, tag?: string) =>

@@ -45,6 +45,7 @@ const compared = (at: number, missing: number): SyncStatus => ({
     missingSince: Option.none(),
     orphaned: 0,
     foreign: 0,
+    newer: 0,
     ruleLimit: Option.none(),
     usage: Option.none()
   }),

@@ -82,12 +82,12 @@ describe("Metrics", () => {
     })
   )
 
-  it.effect("setStreamState is 1 for one state; setRuleCounts keeps counts that are not given", () =>
+  it.effect("setStreamState is 1 for one state; an unknown value is left out", () =>
     Effect.gen(function* () {
       yield* Metrics.setStreamState(platform, "live")
       yield* Metrics.setStreamState(platform, "waiting")
-      yield* Metrics.setRuleCounts(platform, { wanted: 5, missing: 2, orphaned: 1 })
-      yield* Metrics.setRuleCounts(platform, { wanted: 6 })
+      yield* Metrics.setDrift(platform, { missing: 2, orphaned: 1, newer: 0 })
+      yield* Metrics.setRulesWanted(platform, 6)
       const families = yield* read
       const states = families.get("earshot_stream_state")?.samples.filter(({ value }) => value === 1)
       assert.deepStrictEqual(
@@ -98,7 +98,35 @@ describe("Metrics", () => {
         valueIn(families, `earshot_rules_${kind}`, { platform })
       )
       assert.deepStrictEqual(rules, [6, 2, 1])
+      yield* Metrics.setDrift(platform, undefined)
+      const unknown = yield* read
+      assert.strictEqual(valueIn(unknown, "earshot_rules_wanted", { platform }), 6)
+      assert.isUndefined(
+        unknown.get("earshot_rules_missing")?.samples.find(({ labels }) => labels["platform"] === platform)
+      )
     })
+  )
+})
+
+describe("setStoreUp", () => {
+  it.effect(
+    "leaves out the gauges that depend on the store while it is down, and shows the true queue afterwards",
+    () =>
+      Effect.gen(function* () {
+        yield* Metrics.setStreamState(platform, "live")
+        yield* Metrics.queued(platform, 3)
+        yield* Metrics.setStoreUp(false)
+        yield* Metrics.queued(platform, 4)
+        const down = yield* read
+        assert.strictEqual(valueIn(down, "earshot_store_up", {}), 0)
+        assert.isFalse(down.has("earshot_stream_state"))
+        assert.isFalse(down.has("earshot_queue_deliveries"))
+        yield* Metrics.setStoreUp(true)
+        const up = yield* read
+        assert.strictEqual(valueIn(up, "earshot_store_up", {}), 1)
+        assert.strictEqual(valueIn(up, "earshot_queue_deliveries", { platform }), 4)
+        assert.isFalse(up.has("earshot_stream_state"), "not known before it was asked for")
+      })
   )
 })
 
