@@ -47,7 +47,7 @@ export const Backtest = Schema.Struct({
     "Matches per hour, by event time or else receive time. Live and recorded events have a rate each, over the time that they span, and this is the sum; absent if one with matches spans less than a minute, and with the basis matched_events"
   ),
   recorded: optionalNumber(
-    "How many of the tested events were recorded: more than an hour old when they were received, as in a replay; absent if 0"
+    "How many of the tested events were recorded: more than an hour old when they were received, as in a replay; absent if 0, and with the basis matched_events"
   ),
   from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Time of the oldest event tested: event time or else receive time"
@@ -258,7 +258,7 @@ class Tally implements Visitor {
       ...(basis === "all_events" && perHour !== undefined
         ? { per_hour: rounded(perHour * (1 + this.missed / tested)) }
         : {}),
-      ...(recorded.tested === 0 ? {} : { recorded: recorded.tested }),
+      ...(basis === "all_events" && recorded.tested > 0 ? { recorded: recorded.tested } : {}),
       samples: this.samples,
       ...(this.matched === 0 && this.newest.length > 0 ? { newest: this.newest } : {}),
       ...(this.unreadable === 0 ? {} : { unreadable: this.unreadable }),

@@ -70,7 +70,7 @@ const describeEdit = ({ kind, clauses, clause = "" }: FilterEdit, filter: string
     case "remove_several":
       return `Remove ${old.length < 2 ? old.join("") : `${old.slice(0, -1).join(", ")} and ${old.at(-1)}`}`
     case "add":
-      return `Add ${code(clause)} as an alternative to ${old.length === 0 ? "the whole filter" : old.join("")}`
+      return `Add ${code(clause)} as an alternative to ${old.join("")}`
   }
 }
 

@@ -105,12 +105,10 @@ const Tested = Schema.Struct({
 export const WireChange = Schema.Struct({
   kind: Schema.Literal("change", "remove", "remove_several", "add").annotations({
     description:
-      "change: one clause gets another value. remove: one clause or group is removed. remove_several: several clauses of one group are removed. add: one clause, or the whole filter, gets an alternative"
+      "change: one clause gets another value. remove: one clause or group is removed. remove_several: several clauses of one group are removed. add: one clause gets an alternative"
   }),
   message: Schema.String.annotations({ description: "The change in words" }),
-  clauses: Schema.Array(WireSpan).annotations({
-    description: "The clauses that change. Empty if the whole filter gets an alternative"
-  }),
+  clauses: Schema.Array(WireSpan).annotations({ description: "The clauses that change" }),
   text: Schema.String.annotations({ description: "The changed filter: it is valid and matches the event" })
 }).annotations({ identifier: "FilterChange" })
 
@@ -123,7 +121,8 @@ export const WireExplanation = Schema.Struct({
       negated: Schema.Boolean.annotations({ description: "The filter excludes events on which the clause holds" }),
       description: Schema.String,
       tested: Schema.optionalWith(Tested, { exact: true }).annotations({
-        description: "What the clause was tested on. Absent for a clause that is the same for all events"
+        description:
+          "What the clause was tested on. Absent for a clause that is the same for all events, and for a flag such as is:retweet"
       })
     })
   ),
@@ -133,7 +132,7 @@ export const WireExplanation = Schema.Struct({
   }),
   changes: Schema.optionalWith(Schema.Array(WireChange), { exact: true }).annotations({
     description:
-      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough; absent in a comparison"
+      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough with which the filter still looks for what it looked for; absent in a comparison"
   }),
   incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description:

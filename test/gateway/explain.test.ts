@@ -36,7 +36,7 @@ describe("POST /matches/explain", () => {
       yield* Effect.promise(async () => {
         const filter = "storm -is:retweet"
         const rule_id = await createRule(ann, filter)
-        const calm = { data: { id: "2", text: "a calm evening", lang: "en" } }
+        const calm = { data: { id: "2", text: "a calm evening after the storms", lang: "en" } }
         await call(ann, "/local/events", [xPost("1", "A storm is coming"), calm])
         const { body } = await call(ann, "/matches", { rule_id })
         const [match] = body["matches"] ?? []

@@ -9,19 +9,11 @@ export interface Replacement {
   readonly isNear: boolean
 }
 
-export interface Alternative {
-  readonly clause: string
-  /** The filter with the clause as an alternative to all of it. */
-  readonly text: string
-}
-
 export interface FilterEdits {
   /** The filter without these clauses; `undefined` if no clause is left. */
   readonly without: (clauses: ReadonlyArray<Span>) => string | undefined
   /** Most of them match the event. */
   readonly replacements: (clause: Span, event: EventFields) => Iterable<Replacement>
-  /** Most of them match the event. */
-  readonly alternatives: (event: EventFields) => Iterable<Alternative>
 }
 
 export const keyOf = ({ start, end }: Span): string => `${start}-${end}`

@@ -4,20 +4,22 @@ import type { WorkBudget } from "../../work/WorkBudget.ts"
 import type { Checked, FixOptions } from "../expression/checked.ts"
 import { evaluateInTurns } from "../expression/evaluate.ts"
 import type { EventFields } from "../expression/eventFields.ts"
+import { leavesOf } from "../expression/explain.ts"
 import type { Expression } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
+import { strengthOf, strengths } from "../translation/strength.ts"
 import type { FilterEdits } from "./FilterEdits.ts"
 
 /**
  * change: one clause gets another value. remove: one clause or group is removed. remove_several: several clauses of one
- * group are removed. add: one clause, or the whole filter, gets an alternative.
+ * group are removed. add: one clause gets an alternative.
  */
 export type EditKind = "change" | "remove" | "remove_several" | "add"
 
 /** One change of a filter. */
 export interface FilterEdit {
   readonly kind: EditKind
-  /** The clauses that change or get an alternative, in text order. Empty if the whole filter gets one. */
+  /** The clauses that change or get an alternative, in text order. */
   readonly clauses: ReadonlyArray<Span>
   /** The new clause, of `change` and `add`. */
   readonly clause?: string
@@ -36,8 +38,8 @@ export interface MissedEvent {
 }
 
 /**
- * At most `max`, the smallest first. Empty if the filter matches the event, or if no single change is enough. Gives what
- * it has if the budget is used up.
+ * At most `max`, the smallest first. Empty if the filter matches the event, or if no single change is enough with which
+ * the filter still looks for what it looked for. Gives what it has if the budget is used up.
  */
 export function* nearestEditsInTurns(
   { text, expression, held, event, check }: MissedEvent,
@@ -48,7 +50,8 @@ export function* nearestEditsInTurns(
   const results: Results = new Map()
   if (judge(expression, held.values(), results)) return []
   const found: Array<FilterEdit> = []
-  const candidates = candidatesOf({ text, expression, event, edits, results, budget })
+  const candidates = flipping(expression, true, { text, event, edits, results, budget })
+  const needsSubject = hasSubject(expression)
   for (const candidate of yield* rankedInTurns(text, candidates, budget)) {
     // An alternative is offered only if the filter as it is cannot be made to match.
     if (found.length === max || (found.length > 0 && candidate.kind === "add")) break
@@ -56,7 +59,7 @@ export function* nearestEditsInTurns(
     if (!budget.take(UNITS_PER_CHECK + candidate.text.length)) break
     const { rule } = check(candidate.text, { fixes: "none" })
     yield
-    if (rule === undefined) continue
+    if (rule === undefined || (needsSubject && !hasSubject(rule.expression))) continue
     if ((yield* budget.run(evaluateInTurns(rule.expression, event, pace))) !== true) continue
     const { tier: _, ...edit } = candidate
     found.push({ ...edit, text: rule.canonical })
@@ -104,22 +107,18 @@ interface Candidate extends FilterEdit {
   readonly tier: number
 }
 
-interface Search extends Pick<MissedEvent, "text" | "expression" | "event"> {
+interface Search extends Pick<MissedEvent, "text" | "event"> {
   readonly edits: FilterEdits
   readonly results: Results
   readonly budget: WorkBudget
 }
 
-function* candidatesOf(search: Search): Generator<Candidate> {
-  yield* flipping(search.expression, true, search)
-  if (!search.budget.take(UNITS_PER_PRINTED * MAX_ALTERNATIVES * search.text.length)) return
-  for (const { clause, text } of search.edits.alternatives(search.event)) {
-    yield { kind: "add", clauses: [], clause, text, tier: 4 }
-  }
-}
-
-/** About as many as a language offers. */
-const MAX_ALTERNATIVES = 7
+/** A clause says more than what many events have in common. `storm lang:en` without `storm` is all posts in English. */
+const hasSubject = (expression: Expression): boolean =>
+  leavesOf(expression).some(
+    ({ leaf, isNegated }) =>
+      !isNegated && leaf._tag !== "Everything" && leaf._tag !== "Nothing" && strengthOf(leaf) > strengths.kind
+  )
 
 /** Changes with which the node has the result `wanted`. It has the opposite one. */
 function* flipping(node: Expression, wanted: boolean, search: Search): Generator<Candidate> {

@@ -3,20 +3,19 @@ import { nearest } from "../../text/nearest.ts"
 import { containsPhrase } from "../words/phrase.ts"
 import type { Tokens } from "../words/tokens.ts"
 
-export interface WordsReplacement {
-  readonly words: ReadonlyArray<string>
-  readonly isNear: boolean
-}
-
-/** The longest part of the phrase that is in the texts, a word spelled like the only word, and other words. */
-export function* otherWords(words: ReadonlyArray<string>, texts: ReadonlyArray<Tokens>): Generator<WordsReplacement> {
+/** The longest part of the phrase that is in the texts, and a word spelled like the only word. */
+export function* likeWords(
+  words: ReadonlyArray<string>,
+  texts: ReadonlyArray<Tokens>
+): Generator<ReadonlyArray<string>> {
   const part = longestPart(words, texts)
-  if (part !== undefined) yield { words: part, isNear: true }
-  const present = wordsIn(texts)
+  if (part !== undefined) yield part
   const [only] = words
-  const like = words.length === 1 && only !== undefined ? nearest(only, present) : undefined
-  if (like !== undefined && like !== only) yield { words: [like], isNear: true }
-  for (const word of longestWords(present)) yield { words: [word], isNear: false }
+  if (words.length !== 1 || only === undefined) return
+  const present = new Set(startOf(texts).flatMap(({ words }) => words))
+  present.delete(only)
+  const like = [...present].find((word) => isInflected(only, word)) ?? typingError(only, present)
+  if (like !== undefined) yield [like]
 }
 
 /** The smallest slop above `slop` with which the texts contain the phrase. */
@@ -31,16 +30,6 @@ export const slopFor = (
   }
   return undefined
 }
-
-/** The longest words of the texts, which are the least common ones. */
-export const longestWords = (words: Iterable<string>): ReadonlyArray<string> =>
-  [...words]
-    .filter((word) => word.length <= MAX_WORD_LENGTH)
-    .sort((a, b) => b.length - a.length)
-    .slice(0, 3)
-
-export const wordsIn = (whole: ReadonlyArray<Tokens>): ReadonlySet<string> =>
-  new Set(startOf(whole).flatMap(({ words }) => words))
 
 // ---- helpers ----
 
@@ -59,14 +48,26 @@ const startOf = (texts: ReadonlyArray<Tokens>): ReadonlyArray<Tokens> => {
   return kept
 }
 
-const MAX_WORD_LENGTH = 40
+/** One word is the other with a few letters more: `quake`, `quakes`. */
+const isInflected = (one: string, other: string): boolean => {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return short.length >= 3 && long.length - short.length <= 2 && long.startsWith(short)
+}
 
+/** Short words are alike by chance: `war` is not a typing error for `was`. */
+const typingError = (word: string, present: Iterable<string>): string | undefined =>
+  word.length < 5 ? undefined : nearest(word, present)
+
+/** At least half of the letters of the phrase: the rest alone would say something else. */
 const longestPart = (words: ReadonlyArray<string>, texts: ReadonlyArray<Tokens>): ReadonlyArray<string> | undefined => {
+  const least = lettersOf(words) / 2
   for (let length = Math.min(words.length - 1, MAX_PHRASE); length > 0; length--) {
     for (let start = 0; start + length <= Math.min(words.length, MAX_PHRASE); start++) {
       const part = words.slice(start, start + length)
-      if (texts.some((text) => containsPhrase(text, { words: part, slop: 0 }))) return part
+      if (lettersOf(part) >= least && texts.some((text) => containsPhrase(text, { words: part, slop: 0 }))) return part
     }
   }
   return undefined
 }
+
+const lettersOf = (words: ReadonlyArray<string>): number => words.reduce((sum, { length }) => sum + length, 0)

@@ -12,6 +12,8 @@ export interface KeywordName {
   readonly name: string
   /** The field has few distinct values, so that an equal value rules out few events. */
   readonly isCoarse?: boolean
+  /** Each value is there or not, whatever the others are: that a post is a reply says nothing about `is:quote`. */
+  readonly isFlag?: boolean
   /** Describes `field = value` where "name is value" does not read well. */
   readonly equals?: (value: string) => string
 }

@@ -24,7 +24,7 @@ export interface ExplainedClause {
   readonly negated: boolean
   /** One line: what was tested, and on which field. */
   readonly description: string
-  /** Absent for a clause that is the same for all events. */
+  /** Absent for a clause that is the same for all events, and for a flag, which is there or not. */
   readonly tested?: Tested
 }
 
@@ -49,7 +49,7 @@ export function* explainInTurns(expression: Expression, event: PlatformEvent, na
   const clauses: Array<ExplainedClause> = []
   for (const [index, { leaf, isNegated }] of leavesOf(expression).entries()) {
     const leafHeld = held[index] ?? false
-    const tested = yield* testedInTurns(leaf, leafHeld, event, search)
+    const tested = isFlag(leaf, names) ? undefined : yield* testedInTurns(leaf, leafHeld, event, search)
     if (pace.endsTurn(STEPS_PER_CLAUSE)) yield
     clauses.push({
       span: leaf.span,
@@ -107,6 +107,9 @@ export const leavesOf = (expression: Expression, isNegated = false): ReadonlyArr
 /** Besides the test itself: a clause may have thousands of leaves. */
 const STEPS_PER_LEAF = 500
 const STEPS_PER_CLAUSE = 2_000
+
+const isFlag = (leaf: Leaf, { keyword }: FieldNames): boolean =>
+  leaf._tag === "Equals" && keyword[leaf.field]?.isFlag === true
 
 /** A node with its result and two costs, both in leaves. */
 interface EvaluatedNode {

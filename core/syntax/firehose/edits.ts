@@ -1,7 +1,7 @@
 /** Changes of single clauses of a Firehose filter. */
 import { nearest } from "../../text/nearest.ts"
 import { type FilterEdits, keyOf, type Replacement } from "../edits/FilterEdits.ts"
-import { longestWords, otherWords, slopFor, wordsIn } from "../edits/words.ts"
+import { likeWords, slopFor } from "../edits/words.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import type { Clause, Group, Phrase, Query, Range, RangeEnd, Term } from "./ast.ts"
 import { defaultField, type Field, fieldOf, type KeywordFieldInfo, type TextFieldInfo } from "./fields.ts"
@@ -24,12 +24,6 @@ export const edits = (text: string): FilterEdits | undefined => {
       const leaf = leaves.get(keyOf(clause))
       if (leaf === undefined) return
       for (const { query, isNear } of replacementsOf(leaf, event)) yield { text: printQuery(query), isNear }
-    },
-    *alternatives(event) {
-      for (const query of alternativesOf(event)) {
-        const clause = printQuery(query)
-        yield { clause, text: withAlternative(ast, clause) }
-      }
     }
   }
 }
@@ -75,15 +69,6 @@ const ungrouped = (group: Group): Query => {
   return group.clauses.length === 1 && only?.occur === "should" && group.field === undefined ? only.query : group
 }
 
-/** `recent:` must stay at the top level. */
-const withAlternative = (ast: Group, clause: string): string => {
-  const recent = ast.clauses.find(({ query }) => query._tag === "Recent")
-  const others = recent && pruned(ast, new Set([keyOf(recent.query.span)]))
-  return recent === undefined || others === undefined
-    ? `(${print(ast)}) OR ${clause}`
-    : `((${print(others)}) OR ${clause}) AND ${printQuery(recent.query)}`
-}
-
 function* replacementsOf({ query, field }: FieldedLeaf, event: EventFields): Generator<QueryReplacement> {
   if (query._tag === "Recent") {
     const { ageHours } = event
@@ -118,9 +103,7 @@ function* textReplacements(query: Leaf, field: TextFieldInfo, event: EventFields
   const slop =
     query._tag === "Phrase" && words.length > 1 ? slopFor({ words, slop: query.slop }, texts, MAX_SLOP) : undefined
   if (query._tag === "Phrase" && slop !== undefined) yield { query: { ...query, slop }, isNear: true }
-  for (const other of otherWords(words, texts)) {
-    yield { query: termOf(query, other.words.join(" ")), isNear: other.isNear }
-  }
+  for (const like of likeWords(words, texts)) yield { query: termOf(query, like.join(" ")), isNear: true }
 }
 
 const MAX_SLOP = 20
@@ -135,8 +118,10 @@ function* keywordReplacements(query: Leaf, field: KeywordFieldInfo, event: Event
   }
   const like = "text" in query ? nearest(query.text, values) : undefined
   if (like !== undefined) yield { query: termOf(query, like), isNear: true }
+  // The address of one page says too much.
+  if (field.name === "url") return
   for (const value of values.slice(0, MAX_VALUES)) {
-    yield { query: termOf(query, value), isNear: "text" in query && !field.multiValued && field.name !== "url" }
+    yield { query: termOf(query, value), isNear: "text" in query && !field.multiValued }
   }
 }
 
@@ -161,23 +146,3 @@ const termOf = ({ field, value, span }: Leaf, text: string): Term | Phrase =>
     : { _tag: "Phrase", field, text, slop: 0, value, span }
 
 const isDomainOrCode = /^[a-z0-9][a-z0-9.-]*$/
-
-const NOWHERE = { start: 0, end: 0 }
-
-const leafIn = (name: string): Leaf => ({
-  _tag: "Term",
-  field: name === defaultField ? undefined : { name, span: NOWHERE },
-  text: "",
-  value: NOWHERE,
-  span: NOWHERE
-})
-
-function* alternativesOf(event: EventFields): Generator<Leaf> {
-  for (const [name, target] of [
-    ["title", "firehose.title"],
-    ["added", "firehose.added"]
-  ] as const) {
-    for (const word of longestWords(wordsIn(event.text(target)))) yield termOf(leafIn(name), word)
-  }
-  for (const domain of event.keywords("firehose.domain").slice(0, 1)) yield termOf(leafIn("domain"), domain)
-}

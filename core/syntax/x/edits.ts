@@ -3,14 +3,15 @@
 import { nearest } from "../../text/nearest.ts"
 import type { FilterEdits, Replacement } from "../edits/FilterEdits.ts"
 import { keyOf } from "../edits/FilterEdits.ts"
-import { longestWords, otherWords, slopFor, wordsIn } from "../edits/words.ts"
-import { sampleOf } from "../expression/evaluate.ts"
+import { likeWords, slopFor } from "../edits/words.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
+import { coarseFields } from "../expression/FieldNames.ts"
 import { areaInCircle } from "../expression/geometry.ts"
-import type { Leaf, OperatorNode, PhraseNode, TagNode, XNode } from "./ast.ts"
+import type { Leaf, OperatorNode, PhraseNode, XNode } from "./ast.ts"
 import { isLeaf } from "./ast.ts"
 import { isAsciiAlphanumeric } from "./characters.ts"
+import { fieldNames } from "./fieldNames.ts"
 import { parse } from "./language.ts"
 import { tagFields } from "./lower.ts"
 import { limits, type Operator, operatorNamed } from "./operators.ts"
@@ -33,12 +34,6 @@ export const edits = (text: string): FilterEdits | undefined => {
       const leaf = leaves.get(keyOf(clause))
       if (leaf === undefined) return
       for (const { node, isNear } of replacementsOf(leaf, event)) yield { text: printLeaf(node), isNear }
-    },
-    *alternatives(event) {
-      for (const node of alternativesOf(event)) {
-        const clause = printLeaf(node)
-        yield { clause, text: print(withAlternative(ast, node)) }
-      }
     }
   }
 }
@@ -66,18 +61,6 @@ const pruned = (node: XNode, dropped: ReadonlySet<string>): XNode | undefined =>
   return clauses.length > 1 ? { ...node, clauses } : clauses[0]
 }
 
-/** `sample:` applies to the whole filter, so it cannot be in one of the alternatives. */
-const withAlternative = (ast: XNode, node: Leaf): XNode => {
-  const { span } = ast
-  const clauses = ast._tag === "And" ? ast.clauses : [ast]
-  const samples = clauses.filter((clause) => clause._tag === "Operator" && clause.name === "sample")
-  const others = clauses.filter((clause) => !samples.includes(clause))
-  const [only] = others
-  if (samples.length === 0 || only === undefined) return { _tag: "Or", clauses: [ast, node], span }
-  const present: XNode = others.length === 1 ? only : { _tag: "And", clauses: others, span }
-  return { _tag: "And", clauses: [{ _tag: "Or", clauses: [present, node], span }, ...samples], span }
-}
-
 function* replacementsOf(node: Leaf, event: EventFields): Generator<NodeReplacement> {
   switch (node._tag) {
     case "Keyword":
@@ -89,7 +72,7 @@ function* replacementsOf(node: Leaf, event: EventFields): Generator<NodeReplacem
           ? slopFor({ words, slop: node.distance ?? 0 }, texts, limits.proximity.max)
           : undefined
       if (node._tag === "Phrase" && slop !== undefined) yield { node: { ...node, distance: slop }, isNear: true }
-      for (const other of otherWords(words, texts)) yield { node: wordsNode(other.words), isNear: other.isNear }
+      for (const like of likeWords(words, texts)) yield { node: wordsNode(like), isNear: true }
       return
     }
     case "Tag":
@@ -104,6 +87,9 @@ function* replacementsOf(node: Leaf, event: EventFields): Generator<NodeReplacem
     }
   }
 }
+
+/** Another language or country is a change of detail, another author is not. */
+const coarse = coarseFields(fieldNames)
 
 interface ValueReplacement extends Pick<Replacement, "isNear"> {
   readonly value: string
@@ -120,10 +106,7 @@ function* operatorValues({ value }: OperatorNode, operator: Operator, event: Eve
       return
     case "equals":
     case "pattern":
-      yield* otherValues(value, event.keywords(target.field), single)
-      return
-    case "contains":
-      yield* otherValues(value, event.keywords(target.field), false)
+      yield* otherValues(value, event.keywords(target.field), single && coarse.has(target.field))
       return
     case "number": {
       const range = rangeOf(value)
@@ -143,9 +126,9 @@ function* operatorValues({ value }: OperatorNode, operator: Operator, event: Eve
       if (radius !== undefined) yield { value: `${longitude} ${latitude} ${radius}km`, isNear: true }
       return
     }
+    // The whole address says too much, another share or box nothing: the clause is only removed.
+    case "contains":
     case "sample":
-      yield { value: String(sampleOf(event.id) + 1), isNear: true }
-      return
     case "box":
       return
   }
@@ -162,15 +145,15 @@ const radiusFor = (circle: Circle, event: EventFields): number | undefined => {
 const MAX_KILOMETRES = Math.floor(limits.geoMiles * limits.kilometresPerMile)
 
 function* otherTexts(value: string, field: Field, event: EventFields): Generator<ValueReplacement> {
-  for (const { words, isNear } of otherWords(tokens(value), event.text(field))) yield { value: words.join(" "), isNear }
+  for (const words of likeWords(tokens(value), event.text(field))) yield { value: words.join(" "), isNear: true }
 }
 
-/** Names rather than ids: an account has both. */
-function* otherValues(value: string, present: ReadonlyArray<string>, isSingle: boolean): Generator<ValueReplacement> {
-  const like = nearest(value, present)
+/** Names rather than ids: an account has both. Ids are alike by chance. */
+function* otherValues(value: string, present: ReadonlyArray<string>, isDetail: boolean): Generator<ValueReplacement> {
+  const like = isId(value) ? undefined : nearest(value, present)
   if (like !== undefined) yield { value: like, isNear: true }
   const names = present.toSorted((a, b) => Number(isId(a)) - Number(isId(b))).slice(0, MAX_VALUES)
-  for (const name of names) yield { value: name, isNear: isSingle }
+  for (const name of names) yield { value: name, isNear: isDetail }
 }
 
 const MAX_VALUES = 5
@@ -190,13 +173,3 @@ const wordsNode = (words: ReadonlyArray<string>): Leaf => {
 
 /** Read as operators, or likely to be misread. */
 const RESERVED: ReadonlySet<string> = new Set(["and", "or", "not", "near"])
-
-function* alternativesOf(event: EventFields): Generator<Leaf> {
-  for (const text of event.keywords("x.hashtag").slice(0, MAX_VALUES)) {
-    yield { _tag: "Tag", sign: "#", text, span: NOWHERE } satisfies TagNode
-  }
-  for (const word of longestWords(wordsIn(event.text("x.text")))) yield wordsNode([word])
-  for (const value of event.keywords("x.from").toReversed()) {
-    yield { _tag: "Operator", name: "from", value, span: NOWHERE, valueSpan: NOWHERE } satisfies OperatorNode
-  }
-}

@@ -34,11 +34,13 @@ export const fieldNames = {
     "x.is": {
       name: "The kind of post",
       isCoarse: true,
+      isFlag: true,
       equals: (value) => (value === "verified" ? "The author is verified" : `The post is a ${value}`)
     },
     "x.has": {
       name: "A part of the post",
       isCoarse: true,
+      isFlag: true,
       equals: (value) => `The post has ${value === "video_link" ? "video" : value}`
     }
   },

@@ -62,7 +62,9 @@ describe("nearestEditsInTurns", () => {
   }
   const cases: ReadonlyArray<readonly [PlatformId, filter: string, kind: EditKind, changed: string]> = [
     ["x", "earthquakes lang:en", "change", "earthquakes lang:es"],
-    ["x", "chile from:nasa", "change", "chile from:usgs"],
+    ["x", "chile from:nasa", "remove", "chile"],
+    ["x", "from:nasa", "add", "from:nasa OR from:usgs"],
+    ["x", "from:nasa OR from:esa", "add", "from:nasa OR from:usgs OR from:esa"],
     ["x", "earthquake chile", "change", "earthquakes chile"],
     ["x", "chile tsunami", "remove", "chile"],
     ["x", "chile -is:quote", "remove", "chile"],
@@ -74,8 +76,7 @@ describe("nearestEditsInTurns", () => {
     ["x", '"strong coast"', "change", '"strong coast"~3'],
     ["x", "chile followers_count:1000..5000", "change", "chile followers_count:900..5000"],
     ["x", "#peru chile", "remove", "chile"],
-    ["x", "volcano", "add", "volcano OR earthquakes"],
-    ["x", "volcano lava", "add", "volcano lava OR #chile"],
+    ["x", "#peru", "add", "#peru OR #chile"],
     ["firehose", "plan AND language:en", "change", "plan AND language:fr"],
     ["firehose", "plan AND domain:new.example.com", "change", "plan AND domain:news.example.com"],
     ["firehose", "plan AND NOT title:pricing", "remove", "plan"],
@@ -86,13 +87,36 @@ describe("nearestEditsInTurns", () => {
     ["firehose", "plan AND removed:free", "remove", "plan"],
     ["firehose", "title:(price OR plan)", "change", "title:(price OR plans)"],
     ["firehose", "plan AND url:*docs* AND removed:teams", "remove_several", "plan"],
-    ["firehose", "docs AND url:*docs*", "add", "(docs AND url:*docs*) OR title:pricing"]
+    ["firehose", "domain:other.example AND dr:40", "add", "(domain:other.example OR domain:news.example.com) AND dr:40"]
   ]
   for (const [platform, filter, kind, changed] of cases) {
     it(`changes ${filter} on ${platform} to ${changed}`, () => {
       const language = languageOf(platform)
       const [first] = editsOf(language, filter, read(language, platform === "x" ? post : update)) ?? []
       assert.deepStrictEqual([first?.kind, first?.text], [kind, changed])
+    })
+  }
+
+  const unrelated: ReadonlyArray<readonly [PlatformId, filter: string]> = [
+    ["x", "volcano"],
+    ["x", "volcano lava"],
+    ["x", "volcano -is:quote"],
+    ["x", "(volcano OR lava) lang:es"],
+    ["x", '"volcano ash" OR "of iceland"'],
+    ["x", "cost"],
+    ["x", "url:volcano"],
+    ["firehose", "volcano"],
+    ["firehose", "title:volcano AND language:fr"],
+    ["firehose", "(volcano OR lava) AND language:fr AND NOT title:plans"],
+    ["firehose", "docs AND url:*docs*"],
+    ["firehose", "added:volc*"],
+    ["firehose", "title:/volc.+/"],
+    ["firehose", "url:*volcano*"]
+  ]
+  for (const [platform, filter] of unrelated) {
+    it(`offers no other subject for ${filter} on ${platform}`, () => {
+      const language = languageOf(platform)
+      assert.deepStrictEqual(editsOf(language, filter, read(language, platform === "x" ? post : update)), [])
     })
   }
 
@@ -149,7 +173,7 @@ describe("every change that is offered for a generated miss matches", () => {
           console.log(
             `${platform}, ${isNear ? "near" : "any"} misses: a change was offered for ${share(offered)} of ${MISSES} (change ${share(change)}, remove ${share(remove)}, remove several ${share(remove_several)}, add ${share(add)})`
           )
-          assert.isAtLeast(offered / MISSES, isNear ? 0.99 : 0.95)
+          assert.isAtLeast(offered / MISSES, isNear ? 0.9 : 0.15)
         },
         sized(120_000, 3_600_000)
       )

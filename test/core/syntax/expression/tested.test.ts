@@ -54,6 +54,18 @@ describe("testedInTurns", () => {
     assert.deepStrictEqual(testedBy("x", "moon to:nasa", post)[1], { field: "x.to", values: [], count: 0 })
   })
 
+  it("has no values of a flag, which is there or not", () => {
+    const verified = read("x", {
+      data: { id: "1", text: "moon #ai", author_id: "7", entities: { hashtags: [{ tag: "ai" }] } },
+      includes: { users: [{ id: "7", username: "nasa", verified: true }] }
+    })
+    assert.deepStrictEqual(testedBy("x", "moon -is:retweet is:verified -has:images", verified).slice(1), [
+      undefined,
+      undefined,
+      undefined
+    ])
+  })
+
   it("names the value that held", () => {
     const [tested] = testedBy("x", "#ai", post)
     assert.deepStrictEqual(tested?.place, { value: 1, start: 0, end: 2, text: "ai" })
