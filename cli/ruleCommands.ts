@@ -234,9 +234,9 @@ const describeVersion = ({ version, at, key_id, changed, name, overrides, paused
     ...Object.entries(overrides).map(([platform, text]) => platformRow(platform, text))
   ].join("\n")
 
-const describeComparison = ({ since, present_only, candidate_only, both }: ComparedRule): string =>
+const describeComparison = ({ since, since_version, present_only, candidate_only, both }: ComparedRule): string =>
   [
-    `Since ${since}`,
+    `Since ${since}${since_version === undefined ? "" : `, when version ${since_version} changed the filters of the rule`}`,
     `  only the rule      ${present_only.count}`,
     `  only its shadow    ${candidate_only.count}`,
     `  both               ${both.count}`

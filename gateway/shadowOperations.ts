@@ -50,7 +50,7 @@ export const compareRule = endpoint({
   tag: "rules",
   summary: "Compare a rule with its shadow",
   description:
-    "How many events only the rule matched, only its shadow, and both, since the shadow began. Samples of the first two explain which clauses made the difference.",
+    "How many events only the rule matched, only its shadow, and both, since the shadow began or, if that is later, since the rule has its present filters. Samples of the first two explain which clauses made the difference.",
   input: CompareRequest,
   output: ComparedRule,
   example: {

@@ -6,6 +6,7 @@ import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import {
   type Compared,
+  type ComparedPair,
   type Pair,
   type ShadowMatch,
   ShadowStore,
@@ -30,15 +31,24 @@ const make = Effect.gen(function* () {
       on conflict do nothing`
   }
 
-  const compare = (pair: Pair, samples: number) => sql<ComparedRow>`
+  /** As in the unique indexes. */
+  const keyOf = (table: string) =>
+    sql.literal(
+      `case when octet_length(${table}.platform_post_id) <= 200 then ${table}.platform_post_id else md5(${table}.platform_post_id) end`
+    )
+
+  const compare = (pair: ComparedPair, samples: number) => sql<ComparedRow>`
     with present as (
       select platform, platform_post_id, payload, created_at from matches
       where rule_id = ${toUuid(pair.rule)} and platform = any(${pair.platforms}::text[])
         and id >= ${toUuid(firstMatchIdAt(Date.parse(pair.since)))} and created_at >= ${pair.since} and not reapplied
+        and rule_version >= ${pair.fromVersion}
     ), candidate as (
-      select platform, platform_post_id, payload, created_at from shadow_matches
+      select platform, platform_post_id, payload, created_at from shadow_matches s
       where rule_id = ${toUuid(pair.shadow)} and platform = any(${pair.platforms}::text[])
         and created_at >= ${pair.since}
+        and not exists (select 1 from matches e where e.rule_id = ${toUuid(pair.rule)} and e.platform = s.platform
+          and ${keyOf("e")} = ${keyOf("s")} and e.rule_version < ${pair.fromVersion})
     ), sides as (
       select coalesce(p.platform, c.platform) as platform, coalesce(p.platform_post_id, c.platform_post_id) as post,
         coalesce(p.payload, c.payload) as payload, coalesce(p.created_at, c.created_at) as at,
@@ -62,12 +72,6 @@ const make = Effect.gen(function* () {
         returning 1
       ) select count(*)::int as moved from moved`
   }
-
-  /** As in the unique indexes. */
-  const keyOf = (table: string) =>
-    sql.literal(
-      `case when octet_length(${table}.platform_post_id) <= 200 then ${table}.platform_post_id else md5(${table}.platform_post_id) end`
-    )
 
   const waitingRules = sql<{ readonly id: string; readonly version: number }>`select id, version from rules r
     where candidate_of is null and exists (select 1 from shadow_matches where rule_id = r.id)`

@@ -22,6 +22,11 @@ export interface Pair {
   readonly since: Timestamp
 }
 
+export interface ComparedPair extends Pair {
+  /** The first version of the rule with its present filters. Events that an earlier one met are left out. */
+  readonly fromVersion: number
+}
+
 /** Which of the two matched an event. */
 export type Side = "present_only" | "candidate_only" | "both"
 export const SIDES = ["present_only", "candidate_only", "both"] as const
@@ -37,7 +42,7 @@ export class ShadowStore extends Context.Tag("core/ShadowStore")<
   {
     /** Skips those that are stored already, and those of deleted shadows. */
     readonly insert: (matches: ReadonlyArray<ShadowMatch>) => Effect.Effect<void, StoreUnavailable>
-    readonly compare: (pair: Pair, samples: number) => Effect.Effect<Compared, StoreUnavailable>
+    readonly compare: (pair: ComparedPair, samples: number) => Effect.Effect<Compared, StoreUnavailable>
     /**
      * Hands over to the rule what its shadow has matched since then and the rule has not: it waits there to become matches,
      * also when the shadow is gone. Returns how many.
@@ -87,12 +92,18 @@ export class ShadowStore extends Context.Tag("core/ShadowStore")<
           limit: Number.MAX_SAFE_INTEGER
         })
 
-      const compare = (pair: Pair, samples: number) =>
+      const compare = (pair: ComparedPair, samples: number) =>
         Effect.gen(function* () {
-          const { since } = pair
-          const page = yield* matchesOf(pair)
-          const present = page.items.filter(({ created_at, reapplied }) => created_at >= since && reapplied !== true)
-          const candidate = ofPair(pair).toReversed()
+          const { since, fromVersion } = pair
+          const { items } = yield* matchesOf(pair)
+          const earlier = new Set(items.filter(({ rule_version }) => rule_version < fromVersion).map(keyOf))
+          const isLeftOut = (match: Parameters<typeof keyOf>[0]) => earlier.has(keyOf(match))
+          const present = items.filter(
+            (match) => match.created_at >= since && match.reapplied !== true && !isLeftOut(match)
+          )
+          const candidate = ofPair(pair)
+            .filter((match) => !isLeftOut(match))
+            .toReversed()
           const presentKeys = new Set(present.map(keyOf))
           const candidateKeys = new Set(candidate.map(keyOf))
           const found = {

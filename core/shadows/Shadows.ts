@@ -21,8 +21,8 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import type { Rule, RuleDraft } from "../rules/Rule.ts"
-import { RuleStore } from "../rules/RuleStore.ts"
+import { type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
+import { RuleStore, type StoredVersion } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
 import { adopt } from "./adopt.ts"
@@ -55,7 +55,13 @@ export type CompareRequest = typeof CompareRequest.Type
 /** Which events met the filters of the rule, those of its shadow, or both. */
 export const ComparedRule = Schema.Struct({
   rule_id: Schema.String,
-  since: Timestamp.Timestamp.annotations({ description: "The start of the comparison" }),
+  since: Timestamp.Timestamp.annotations({
+    description: "The start of the comparison: of the shadow or, if later, of the present filters of the rule"
+  }),
+  since_version: Schema.optionalWith(RuleVersionNumber, { exact: true }).annotations({
+    description:
+      "Set if the filters of the rule were changed after the shadow began: the version that has had the present ones first. What earlier versions met is left out"
+  }),
   platforms: Schema.Array(PlatformId).annotations({ description: "The platforms of the shadow" }),
   present: Filters.annotations({ description: "The filters of the rule on these platforms" }),
   candidate: Filters.annotations({ description: "The filters of the shadow" }),
@@ -159,7 +165,13 @@ export class Shadows extends Context.Tag("core/Shadows")<
         { rule_id, samples }: CompareRequest
       ) {
         const { rule, pair } = yield* shadowed(account, rule_id)
-        const { counts, samples: found } = yield* shadows.compare(pair, samples)
+        const first = firstAsNow(yield* store.versions(account, rule.id), pair.platforms)
+        const isCut = first !== undefined && first.at > pair.since
+        const since = isCut ? first.at : pair.since
+        const { counts, samples: found } = yield* shadows.compare(
+          { ...pair, since, fromVersion: first?.version ?? 1 },
+          samples
+        )
         const texts = (of: RuleId) =>
           Effect.map(store.registrations(of), (all) => new Map(all.map(({ platform, text }) => [platform, text])))
         const present = yield* texts(rule.id)
@@ -173,7 +185,8 @@ export class Shadows extends Context.Tag("core/Shadows")<
           )
         return {
           rule_id: rule.id,
-          since: pair.since,
+          since,
+          ...(isCut && { since_version: first.version }),
           platforms: pair.platforms,
           present: Object.fromEntries(pair.platforms.map((id) => [id, present.get(id) ?? ""])),
           candidate: Object.fromEntries(candidate),
@@ -257,6 +270,17 @@ export class Shadows extends Context.Tag("core/Shadows")<
 }
 
 // ---- helpers ----
+
+/** The first version since which the filters on these platforms are as they are now. `versions`: newest first. */
+const firstAsNow = (
+  versions: ReadonlyArray<StoredVersion>,
+  platforms: ReadonlyArray<PlatformId>
+): StoredVersion | undefined => {
+  const [now] = versions
+  const isChanged = ({ overrides }: StoredVersion) => platforms.some((id) => overrides[id] !== now?.overrides[id])
+  const changed = versions.findIndex(isChanged)
+  return versions.at(changed === -1 ? -1 : changed - 1)
+}
 
 const isPaused = ({ platforms }: Rule): boolean => Object.values(platforms).some(({ state }) => state === "paused")
 

@@ -127,7 +127,7 @@ function withoutSamples({ present_only, candidate_only, both, ...compared }: Com
 }
 
 function describeComparison(compared: ComparedRule, treatment: Treatment): string {
-  const { rule_id, since, present_only, candidate_only, both, present, candidate } = compared
+  const { rule_id, since, since_version, present_only, candidate_only, both, present, candidate } = compared
   const causes = (side: ComparedRule["both"], filters: ComparedRule["present"]) => {
     const clauses = side.samples.flatMap(({ platform, explanation }) =>
       (explanation?.decisive ?? []).map(({ start, end }) => (filters[platform] ?? "").slice(start, end))
@@ -137,7 +137,7 @@ function describeComparison(compared: ComparedRule, treatment: Treatment): strin
       : `; of the newest, decided by ${[...new Set(clauses)].map((clause) => treatment.quoted(clause, MAX_CLAUSE)).join(", ")}`
   }
   return [
-    `Since ${since}:`,
+    `Since ${since}${since_version === undefined ? "" : `, when version ${since_version} changed the filters of the rule: what earlier ones met is left out`}:`,
     `- only the rule: ${present_only.count}${causes(present_only, candidate)}`,
     `- only its shadow: ${candidate_only.count}${causes(candidate_only, present)}`,
     `- both: ${both.count}`,

@@ -46,6 +46,18 @@ for (const [name, stores] of everyStore) {
         })
       )
 
+      it.effect("leaves out of a comparison what earlier versions of the rule met", () =>
+        Effect.gen(function* () {
+          const shadows = yield* ShadowStore
+          const { account, rule, pair } = yield* shadowedRule
+          const { counts } = yield* shadows.compare({ ...pair, fromVersion: 1 }, 0)
+          assert.deepStrictEqual(counts, { present_only: 0, candidate_only: 2, both: 1 })
+          assert.lengthOf(yield* postsOf(account, rule), 1)
+          const later = yield* shadows.compare({ ...pair, fromVersion: 2 }, 0)
+          assert.deepStrictEqual(later.counts, { present_only: 0, candidate_only: 2, both: 0 })
+        })
+      )
+
       // Memory has no transactions.
       it.effect.skipIf(name === "memory")("hands over in the transaction of the change: both, or neither", () =>
         Effect.gen(function* () {
@@ -58,7 +70,7 @@ for (const [name, stores] of everyStore) {
           assert.strictEqual(error._tag, "StoreUnavailable")
           assert.lengthOf(yield* rules.versions(account, rule.id), 1)
           assert.deepStrictEqual(yield* shadows.waiting(rule.id, 10), [])
-          assert.strictEqual((yield* shadows.compare(pair, 0)).counts.candidate_only, 2)
+          assert.strictEqual((yield* shadows.compare({ ...pair, fromVersion: 1 }, 0)).counts.candidate_only, 2)
         })
       )
     }

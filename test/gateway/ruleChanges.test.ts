@@ -150,6 +150,31 @@ for (const [name, stores] of everyStore) {
       assertError(await call(ann, "/api.CompareRule", { rule_id: rule }), 400, "failed_precondition", /no shadow/)
     })
 
+    test("a shadow is compared with the present filters only, and the answer says since when", async (ann) => {
+      const rule = await newRule(ann, "cat")
+      const compared = async () => {
+        const { body } = await call(ann, "/api.CompareRule", { rule_id: rule })
+        const counts = ["present_only", "candidate_only", "both"].map((side) => Number(body[side]?.["count"]))
+        return { counts, since: String(body["since"]), version: plain(body)["since_version"] }
+      }
+      await call(ann, "/api.ShadowRule", { rule_id: rule, overrides: { x: "dog" } })
+      await publish(ann, "1", "a cat")
+      await publish(ann, "2", "a cat and a dog")
+      const before = await compared()
+      assert.deepStrictEqual([before.counts, before.version], [[1, 0, 1], undefined])
+
+      // A new name does not change what is compared; new filters do.
+      await call(ann, "/api.UpdateRule", { rule_id: rule, name: "Pets" })
+      assert.deepStrictEqual(await compared(), before)
+      await call(ann, "/api.UpdateRule", { rule_id: rule, overrides: { x: "dog" } })
+      await publish(ann, "3", "another dog")
+      const after = await compared()
+      assert.deepStrictEqual([after.counts, after.version], [[0, 0, 1], 3])
+      assert.isTrue(after.since > before.since)
+      await call(ann, "/api.UpdateRule", { rule_id: rule, name: "Dogs" })
+      assert.deepStrictEqual(await compared(), after)
+    })
+
     test("a dropped shadow leaves the rule as it was, and frees its place", async (ann) => {
       const rule = await newRule(ann, "cat")
       await call(ann, "/api.ShadowRule", { rule_id: rule, overrides: { x: "dog" } })
