@@ -123,12 +123,17 @@ const list = <E>({ connectTo }: TargetActions<E>) =>
 const describe = (webhook: Webhook): string => {
   const { id, url, description, rule_ids, platforms, events, created_at, state, disabled_reason, next_attempt_at } =
     webhook
+  const { last_delivery, last_attempt } = webhook
   return [
     `${id}  ${visible(url)}`,
     ...(description === undefined ? [] : [`  ${visible(description)}`]),
     `  ${isDefault(events) ? "Matches" : events.join(", ")} of ${rule_ids?.join(", ") ?? "all rules"}, on ${platforms?.join(" and ") ?? "all platforms"}; created ${created_at}`,
     `  ${state}${disabled_reason === undefined ? "" : `: ${visible(disabled_reason)}`}${next_attempt_at === undefined ? "" : `, next attempt at ${next_attempt_at}`}`,
-    ...(webhook.last_attempt === undefined ? [] : [`  Last attempt: ${attemptLine(webhook.last_attempt)}`])
+    ...(last_delivery === undefined ? [] : [`  Last delivery: ${attemptLine(last_delivery)}`]),
+    // A test or a replay, which the state does not depend on.
+    ...(last_attempt === undefined || last_attempt.kind === "delivery"
+      ? []
+      : [`  Last attempt: ${attemptLine(last_attempt)}`])
   ].join("\n")
 }
 

@@ -70,7 +70,9 @@ export const listWebhooks = endpoint({
   description: "All webhooks of the account, newest first, each with its state.",
   input: Schema.Struct({}),
   output: Schema.Struct({ webhooks: Schema.Array(Webhook) }),
-  example: { response: { webhooks: [{ ...exampleWebhook, last_attempt: exampleAttempt }] } },
+  example: {
+    response: { webhooks: [{ ...exampleWebhook, last_delivery: exampleAttempt, last_attempt: exampleAttempt }] }
+  },
   handle: (account) =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks

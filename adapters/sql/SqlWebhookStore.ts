@@ -60,9 +60,13 @@ const make = Effect.gen(function* () {
       "w.events, w.announced_gaps"
     ].join(", ")
   )
-  const listed = sql`select ${columns}, to_jsonb(a) as last_attempt from webhooks w left join lateral (
+  const listed = sql`select ${columns}, to_jsonb(a) as last_attempt, to_jsonb(d) as last_delivery from webhooks w
+  left join lateral (
     select * from webhook_attempts a where a.webhook_id = w.id order by a.id desc limit 1
-  ) a on true`
+  ) a on true
+  left join lateral (
+    select * from webhook_attempts d where d.webhook_id = w.id and d.kind = 'delivery' order by d.id desc limit 1
+  ) d on true`
 
   const rotate = (id: WebhookId, secret: Redacted.Redacted, until: Timestamp) => sql`
     update webhooks set secret = ${Redacted.value(secret)}, previous_secret = secret, previous_secret_until = ${until}
@@ -298,6 +302,7 @@ interface AttemptRow {
 }
 
 interface ListedRow extends WebhookRow {
+  readonly last_delivery: AttemptRow | null
   readonly last_attempt: AttemptRow | null
 }
 
@@ -327,6 +332,7 @@ const toWebhook = (row: WebhookRow): StoredWebhook => ({
 
 const toListed = (row: ListedRow): ListedWebhook => ({
   ...toWebhook(row),
+  lastDelivery: Option.map(Option.fromNullable(row.last_delivery), toAttempt),
   lastAttempt: Option.map(Option.fromNullable(row.last_attempt), toAttempt)
 })
 

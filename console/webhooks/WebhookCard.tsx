@@ -45,11 +45,9 @@ export const WebhookCard = ({
         {rulesOf(webhook, rules)}
         {webhook.platforms !== undefined && ` · only on ${webhook.platforms.join(", ")}`}
       </p>
-      {webhook.last_attempt !== undefined && (
-        <p>
-          Last attempt <Time at={webhook.last_attempt.at} />: <Outcome attempt={webhook.last_attempt} />
-        </p>
-      )}
+      {webhook.last_delivery !== undefined && <Last name="Last delivery" attempt={webhook.last_delivery} />}
+      {webhook.last_attempt?.kind === "test" && <Last name="Last test" attempt={webhook.last_attempt} />}
+      {webhook.last_attempt?.kind === "replay" && <Last name="Last sent again" attempt={webhook.last_attempt} />}
       {may("write") && <Controls webhook={webhook} onSecret={onSecret} />}
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Attempts</summary>
@@ -60,6 +58,12 @@ export const WebhookCard = ({
 }
 
 // ---- helpers ----
+
+const Last = ({ name, attempt }: { readonly name: string; readonly attempt: NonNullable<Webhook["last_attempt"]> }) => (
+  <p>
+    {name} <Time at={attempt.at} />: <Outcome attempt={attempt} />
+  </p>
+)
 
 const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
   rule_ids === undefined

@@ -9,14 +9,18 @@ export interface ShownState {
   readonly look: "active" | "pending" | "failed" | "idle"
 }
 
-export const shownState = ({ state, last_attempt }: Pick<Webhook, "state" | "last_attempt">): ShownState => {
+export const shownState = ({
+  state,
+  last_delivery,
+  last_attempt
+}: Pick<Webhook, "state" | "last_delivery" | "last_attempt">): ShownState => {
   if (state === "disabled") return { name: "Disabled", look: "failed" }
-  if (state === "retrying") return { name: "Failing", look: "failed" }
+  if (state === "retrying") return { name: "Deliveries fail", look: "failed" }
   if (last_attempt === undefined) return { name: "Ready: nothing was sent yet", look: "idle" }
   if (last_attempt.outcome === "failed") {
     return { name: last_attempt.kind === "test" ? "The last test failed" : "The last attempt failed", look: "pending" }
   }
-  return last_attempt.kind === "delivery" && last_attempt.outcome === "delivered"
+  return last_delivery?.outcome === "delivered"
     ? { name: "Delivering", look: "active" }
     : { name: "Ready", look: "active" }
 }

@@ -116,7 +116,12 @@ export const Webhook = Schema.Struct({
   next_attempt_at: Schema.optionalWith(Timestamp, { exact: true }).annotations({
     description: "When the failed delivery is retried"
   }),
-  last_attempt: Schema.optionalWith(WebhookAttempt, { exact: true })
+  last_delivery: Schema.optionalWith(WebhookAttempt, { exact: true }).annotations({
+    description: "The last attempt of the kind delivery, which `state` depends on"
+  }),
+  last_attempt: Schema.optionalWith(WebhookAttempt, { exact: true }).annotations({
+    description: "The last attempt of any kind: a test or a replay says nothing about `state`"
+  })
 }).annotations({ identifier: "Webhook" })
 export type Webhook = typeof Webhook.Type
 

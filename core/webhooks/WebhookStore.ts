@@ -41,6 +41,8 @@ export interface StoredWebhook extends NewWebhook {
 }
 
 export interface ListedWebhook extends StoredWebhook {
+  /** The last attempt of the kind `delivery`. */
+  readonly lastDelivery: Option.Option<WebhookAttempt>
   readonly lastAttempt: Option.Option<WebhookAttempt>
 }
 
@@ -154,6 +156,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       const attemptsOf = (id: WebhookId) => oldestFirst.filter(({ webhook_id }) => webhook_id === id).toReversed()
       const listed = (webhook: StoredWebhook): ListedWebhook => ({
         ...webhook,
+        lastDelivery: Option.fromNullable(attemptsOf(webhook.id).find(({ kind }) => kind === "delivery")),
         lastAttempt: Option.fromNullable(attemptsOf(webhook.id)[0])
       })
       const change = (id: WebhookId, changed: (webhook: StoredWebhook) => Partial<StoredWebhook>) =>

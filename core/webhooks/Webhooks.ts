@@ -220,7 +220,7 @@ const asWebhookId = Schema.decodeUnknownOption(WebhookId)
 const asMatchId = Schema.decodeUnknownOption(MatchId)
 
 const toWire = (webhook: ListedWebhook): Webhook => {
-  const { description, rules, platforms, disabledReason, nextAttemptAt, lastAttempt } = webhook
+  const { description, rules, platforms, disabledReason, nextAttemptAt, lastDelivery, lastAttempt } = webhook
   const isDisabled = Option.isSome(disabledReason)
   return {
     id: webhook.id,
@@ -233,6 +233,7 @@ const toWire = (webhook: ListedWebhook): Webhook => {
     state: isDisabled ? "disabled" : webhook.failures > 0 ? "retrying" : "active",
     ...(isDisabled && { disabled_reason: disabledReason.value }),
     ...(Option.isSome(nextAttemptAt) && { next_attempt_at: nextAttemptAt.value }),
+    ...(Option.isSome(lastDelivery) && { last_delivery: lastDelivery.value }),
     ...(Option.isSome(lastAttempt) && { last_attempt: lastAttempt.value })
   }
 }

@@ -66,7 +66,7 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
       assert.match(
         (yield* run("list")).stdout,
         new RegExp(
-          `^${id}  ${receiver.url}/?\n  to me\n  Matches of ${ruleId}, on x; created 20\\S+Z\n  active\n  Last attempt: .*delivery delivered  ${matchId}  status 204`
+          `^${id}  ${receiver.url}/?\n  to me\n  Matches of ${ruleId}, on x; created 20\\S+Z\n  active\n  Last delivery: .*delivery delivered  ${matchId}  status 204`
         )
       )
       const replayed = yield* run("replay", id, "--match", matchId, "--json")

@@ -20,7 +20,12 @@ beforeAll(async () => {
     " X_BEARER_TOKEN="
   )
   simulated = url
-  receiver = createServer((_request, response) => void response.end("thanks"))
+  // Tests are answered with 200 everywhere, matches only by /hook.
+  receiver = createServer(async (request, response) => {
+    const body = (await request.toArray()).join("")
+    response.statusCode = request.url === "/hook" || body.includes("webhook.test") ? 200 : 500
+    response.end("thanks")
+  })
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve))
   // X comes from the simulator; Firehose runs in process.
   server = await startService("node", {
@@ -103,6 +108,20 @@ describeInBrowser("the pages of the console", (openPage) => {
       .waitFor({ timeout: START_MILLIS })
   })
 
+  it("tell the test of a webhook from its deliveries", async () => {
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/refuses`
+    const created = await call({ ...server, key: KEY }, "/webhooks/create", { url, rule_ids: [ruleId] })
+    await control("events", xPost("502", "Another storm on the simulator"))
+    await waitForState(String(created.body["webhook"]?.["id"]), "retrying")
+    const page = await openPage()
+    await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
+    const card = page.getByRole("region", { name: url })
+    await card.getByRole("button", { name: "Send a test" }).click()
+    await card.getByText(/^Last test .*delivered, answered 200/).waitFor()
+    await card.getByText(/^Last delivery .*failed.*Answered 500/).waitFor()
+    await card.getByText("Deliveries fail", { exact: true }).waitFor()
+  })
+
   it("create a webhook, test it, and show the attempt with its answer", async () => {
     const page = await openPage()
     await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
@@ -121,6 +140,16 @@ describeInBrowser("the pages of the console", (openPage) => {
 })
 
 // ---- helpers ----
+
+const waitForState = async (id: string, state: string): Promise<void> => {
+  for (let tries = 0; tries < 100; tries++) {
+    const { body } = await call({ ...server, key: KEY }, "/webhooks")
+    const webhook = [...(body["webhooks"] ?? [])].find((one) => String(one["id"]) === id)
+    if (String(webhook?.["state"]) === state) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.fail(`The webhook is not ${state}`)
+}
 
 const axeProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axe.source)

@@ -3,12 +3,19 @@ import { shownState, type Webhook } from "../../console/webhooks/state.ts"
 
 type Attempt = NonNullable<Webhook["last_attempt"]>
 
+/** Of a webhook with these attempts, newest first. */
 const nameOf = (
   state: Webhook["state"],
-  last?: readonly [kind: Attempt["kind"], outcome: Attempt["outcome"]]
+  ...newestFirst: ReadonlyArray<readonly [kind: Attempt["kind"], outcome: Attempt["outcome"]]>
 ): string => {
-  const [kind, outcome] = last ?? []
-  return shownState({ state, ...(last !== undefined && { last_attempt: { kind, outcome } as Attempt }) }).name
+  const attempts = newestFirst.map(([kind, outcome]) => ({ kind, outcome }) as Attempt)
+  const [last_attempt] = attempts
+  const last_delivery = attempts.find(({ kind }) => kind === "delivery")
+  return shownState({
+    state,
+    ...(last_delivery !== undefined && { last_delivery }),
+    ...(last_attempt !== undefined && { last_attempt })
+  }).name
 }
 
 describe("shownState", () => {
@@ -16,12 +23,13 @@ describe("shownState", () => {
     assert.strictEqual(nameOf("active"), "Ready: nothing was sent yet")
     assert.strictEqual(nameOf("active", ["test", "delivered"]), "Ready")
     assert.strictEqual(nameOf("active", ["delivery", "delivered"]), "Delivering")
+    assert.strictEqual(nameOf("active", ["test", "delivered"], ["delivery", "delivered"]), "Delivering")
   })
 
   it("does not contradict a failed attempt", () => {
     assert.strictEqual(nameOf("active", ["test", "failed"]), "The last test failed")
     assert.strictEqual(nameOf("active", ["replay", "failed"]), "The last attempt failed")
-    assert.strictEqual(nameOf("retrying", ["test", "delivered"]), "Failing")
+    assert.strictEqual(nameOf("retrying", ["test", "delivered"], ["delivery", "failed"]), "Deliveries fail")
     assert.strictEqual(nameOf("disabled", ["delivery", "failed"]), "Disabled")
   })
 })

@@ -33,6 +33,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
           assert.strictEqual(Redacted.value(one.secret), Redacted.value(secret))
           assert.deepInclude(one, { ...rest, ...fresh, cursor: newest, previousSecret: Option.none() })
           assert.isTrue(Option.isNone(one.lastAttempt))
+          assert.isTrue(Option.isNone(one.lastDelivery))
         }
         assert.isTrue(Option.isNone(yield* store.find(bob, plain.id)))
         assert.lengthOf(yield* store.list(bob), 0)
@@ -113,6 +114,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         assert.deepStrictEqual(rest, newestFirst.slice(2))
         const found = Option.getOrThrow(yield* store.find(account, webhook))
         assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), newestFirst[0])
+        assert.deepStrictEqual(Option.getOrNull(found.lastDelivery), all[0])
       })
     )
 
