@@ -1,9 +1,10 @@
 /** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
-import { Cause, Data, Record as Rec } from "effect"
+import { Cause, Data } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
 import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import type { Rate } from "../core/quotas/Quotas.ts"
 import { truncated } from "../core/text/truncated.ts"
+import type { ErrorDetails } from "./ErrorDetails.ts"
 
 export const ERROR_CODES = [
   "invalid_argument",
@@ -24,7 +25,7 @@ export interface WireError {
   readonly status: number
   readonly code: ErrorCode
   readonly message: string
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: ErrorDetails
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -148,7 +149,13 @@ const MAX_TEXT = 1_000
 const bounded = (error: WireError): WireError => ({
   ...error,
   message: truncated(error.message, MAX_TEXT),
-  details: Rec.map(error.details, (value) => (typeof value === "string" ? truncated(value, MAX_TEXT) : value))
+  // Only texts change, and they stay texts.
+  details: Object.fromEntries(
+    Object.entries(error.details).map(([name, value]) => [
+      name,
+      typeof value === "string" ? truncated(value, MAX_TEXT) : value
+    ])
+  ) as ErrorDetails
 })
 
 const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailure, { _tag: Tag }>) => WireError } = {

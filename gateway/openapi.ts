@@ -6,6 +6,7 @@ import { WatchQuery } from "../core/matches/Matches.ts"
 import { MAX_ISSUES } from "../core/model/Errors.ts"
 import { type AnyEndpoint, changesState } from "./endpoint.ts"
 import { errorExamples } from "./errorExamples.ts"
+import { ErrorDetails } from "./ErrorDetails.ts"
 import { ERROR_CODES } from "./errors.ts"
 import { KEY_FIELD, KEY_HEADER, keySchema, REPLAYED_HEADER } from "./idempotency.ts"
 import { withoutIds } from "./jsonSchema.ts"
@@ -47,6 +48,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     fieldsOf(schemas(RedactResult), "allow", named)
   )
   paths[REDACT_PATH] = { post: { ...redact, ...keyed(redact) } }
+  const error = errorSchema(fieldsOf(ErrorDetails, "allow", named))
   return withoutIds({
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -56,7 +58,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     components: {
       ...generated.components,
       headers: { RequestId: requestId },
-      schemas: { ...usedIn(paths, { ...named, ...withDiscriminator(named, languages) }), Error: errorSchema },
+      schemas: { ...usedIn([paths, error], { ...named, ...withDiscriminator(named, languages) }), Error: error },
       responses: Object.fromEntries(
         Object.entries(errors).map(([status, { name, description, headers }]) => [
           name,
@@ -78,8 +80,8 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
 
 // ---- helpers ----
 
-/** The named schemas that the paths refer to. The others belong to procedures without a path. */
-const usedIn = (paths: Json, named: Json): Json => {
+/** The named schemas that the parts refer to. The others belong to procedures without a path. */
+const usedIn = (parts: ReadonlyArray<Json>, named: Json): Json => {
   const used: Json = {}
   const visit = (part: unknown): void => {
     for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -89,7 +91,7 @@ const usedIn = (paths: Json, named: Json): Json => {
       visit(schema)
     }
   }
-  visit(paths)
+  visit(parts)
   return used
 }
 
@@ -116,7 +118,11 @@ const addExamplesAndErrors = (operation: AnyEndpoint, documented: Json): void =>
   const ok = (documented["responses"] as Record<string, Json>)["200"]
   Object.assign(mediaOf(ok), { example: response })
   if (operation.method === "GET") addToParameters(documented, request ?? {})
-  else if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
+  else {
+    // Not even an operation without required fields accepts an empty body: it takes {}.
+    Object.assign(documented["requestBody"] as Json, { required: true })
+    if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
+  }
   documented["responses"] = { 200: { ...ok, description: "Done", headers: requestIdHeader }, ...errorResponses }
   documented["security"] = [{ apiKey: [] }]
   if (changesState(operation)) addKey(documented)
@@ -172,20 +178,16 @@ const tags = [
   { name: "local", description: "Events for the platforms that run in process" }
 ]
 
-const errorSchema = {
+const errorSchema = (details: unknown): Json => ({
   type: "object",
   description: "Every error of every operation",
   required: ["code", "message", "details"],
   properties: {
     code: { type: "string", description: "A stable name of the error", enum: ERROR_CODES },
     message: { type: "string", description: "A description of the error" },
-    details: {
-      type: "object",
-      description: "Additional fields of the error. For invalid_argument, issues lists each problem with its path",
-      additionalProperties: true
-    }
+    details
   }
-}
+})
 
 const requestId = {
   description:

@@ -4,6 +4,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
+import { languages } from "../app/platforms.ts"
+import { toolbox } from "../gateway/mcp/tools.ts"
+import { endpoints } from "../gateway/operations.ts"
+import { platformSchemas } from "../gateway/platformSchemas.ts"
+import { ruleChangeEndpoints } from "../gateway/ruleOperations.ts"
+import { shadowEndpoints } from "../gateway/shadowOperations.ts"
+import { makeRouter } from "../gateway/trpc.ts"
 import { ROOT } from "./program.ts"
 
 const MAX_README_BYTES = 12_000
@@ -74,6 +81,56 @@ describe("the documentation", () => {
     )
   })
 
+  it("lists the procedures of the router, and those only", () => {
+    const listed = [...rowsIn("docs/typescript.md", "router")].flatMap(([router = "", procedures = ""]) =>
+      codesIn(procedures).map((name) => `${codesIn(router)[0]}.${name}`)
+    )
+    assert.sameMembers(listed, [...procedures])
+  })
+
+  it("lists the operations of the API with their procedures, and those only", () => {
+    const listed = rowsIn("docs/api.md", "operation")
+    const paths = listed.flatMap(([operation = ""]) => codesIn(operation))
+    // The page of a group lists its operations.
+    const groups = paths.filter((path) => path.endsWith("…")).map((path) => path.slice(0, -1))
+    const known = [...endpoints.map(({ method, path }) => `${method} ${path}`), ...OTHER_OPERATIONS]
+    const isInGroup = (operation: string) => groups.some((group) => operation.split(" ")[1]?.startsWith(group))
+    assert.sameMembers(
+      paths.filter((path) => !path.endsWith("…")),
+      known.filter((operation) => !isInGroup(operation))
+    )
+    const named = listed.flatMap(([, names = ""]) => codesIn(names))
+    const unlisted = procedures.filter(
+      (name) => !named.some((one) => one === name || one === name.replace(/\..*/, ".*"))
+    )
+    assert.deepStrictEqual(unlisted, ["matches.events"], "the stream has two procedures")
+    assert.deepStrictEqual(
+      named.filter((name) => !name.endsWith(".*") && !procedures.includes(name)),
+      []
+    )
+  })
+
+  it("lists the operations that change a rule, with their tools, and the operations on webhooks", () => {
+    const operationsIn = (page: string, title: string) =>
+      rowsIn(page, title).flatMap(([names = ""]) => codesIn(names).map((name) => name.replace(/\?.*/, "")))
+    const wanted = (from: typeof endpoints) => from.map(({ method, path }) => `${method} ${path}`)
+    assert.sameMembers(operationsIn("docs/rules.md", "operation"), wanted([...ruleChangeEndpoints, ...shadowEndpoints]))
+    assert.sameMembers(
+      operationsIn("docs/webhooks.md", "path"),
+      wanted(endpoints.filter(({ tag }) => tag === "webhooks"))
+    )
+    const tools = toolbox(languages).tools.map(({ name }) => name)
+    const ofRules = rowsIn("docs/rules.md", "operation").flatMap(([, , names = ""]) => codesIn(names))
+    assert.deepStrictEqual(
+      ofRules.filter((name) => !tools.includes(name)),
+      []
+    )
+    assert.sameMembers(
+      rowsIn("docs/agents.md", "tool").flatMap(([names = ""]) => codesIn(names)),
+      tools
+    )
+  })
+
   it("names settings that exist", () => {
     const known = new Set([...read("docs/settings.md").matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name))
     assert.isAbove(known.size, 15, "finds the settings")
@@ -93,6 +150,29 @@ describe("the documentation", () => {
 })
 
 // ---- helpers ----
+
+const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas(languages))._def.procedures)
+
+/** Operations without an endpoint of the table. */
+const OTHER_OPERATIONS = ["GET /matches/stream", "POST /matches/redact", "POST /local/events", "POST /mcp", "/trpc/*"]
+
+/** The cells of the rows of the first table of a page whose first column has this title. */
+const rowsIn = (page: string, title: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, rows = ""] =
+    new RegExp(`^\\| ${title} \\|.*\n\\|[ -|]*\n((?:\\|.*\n)*)`, "m").exec(pages.get(page) ?? "") ?? []
+  assert.isNotEmpty(rows, `${page} has a table of "${title}"`)
+  return rows
+    .trimEnd()
+    .split("\n")
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim())
+    )
+}
+
+const codesIn = (text: string): ReadonlyArray<string> => [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code)
 
 /** Targets of relative links, outside of code blocks. */
 const linksIn = (text: string): ReadonlyArray<string> =>

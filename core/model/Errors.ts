@@ -9,16 +9,19 @@ import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
 export const MAX_ISSUES = 20
 
 export const ArgumentIssue = Schema.Struct({
-  /** Path in the request: `overrides.x`, `platforms.0`. Empty for the whole request. */
-  path: Schema.String,
+  path: Schema.String.annotations({
+    description: "Path in the request: overrides.x, platforms.0, line 17. Empty for the whole request"
+  }),
   message: Schema.String,
-  /** For a filter: offsets into its text. */
-  span: Schema.optionalWith(WireSpan, { exact: true }),
-  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
-  fix: Schema.optionalWith(WireFix, { exact: true }),
-  /** For a missing filter: the other platform's filter, translated. */
-  suggestion: Schema.optionalWith(WireTranslation, { exact: true })
-})
+  span: Schema.optionalWith(WireSpan, { exact: true }).annotations({ description: "Of a filter: where in its text" }),
+  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
+    description: "Of a filter: what could be there instead"
+  }),
+  fix: Schema.optionalWith(WireFix, { exact: true }).annotations({ description: "Of a filter: how to fix it" }),
+  suggestion: Schema.optionalWith(WireTranslation, { exact: true }).annotations({
+    description: "For a missing filter: the filter of another platform, translated"
+  })
+}).annotations({ identifier: "ArgumentIssue" })
 export type ArgumentIssue = typeof ArgumentIssue.Type
 
 export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("InvalidArgument", {

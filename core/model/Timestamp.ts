@@ -26,7 +26,7 @@ export const FromRequest: Schema.Schema<Timestamp, string> = Schema.transformOrF
     message: "Expected a time such as 2027-01-31T12:00:00Z, or a date such as 2027-01-31",
     override: true
   }),
-  jsonSchema: { type: "string", format: "date-time" }
+  jsonSchema: { type: "string", anyOf: [{ format: "date-time" }, { format: "date" }] }
 })
 
 /** The year must have four digits. */

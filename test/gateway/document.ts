@@ -13,6 +13,7 @@ export interface SchemaObject {
   readonly additionalProperties?: boolean | SchemaObject
   readonly items?: SchemaObject
   readonly allOf?: ReadonlyArray<SchemaObject>
+  readonly anyOf?: ReadonlyArray<object>
   readonly oneOf?: ReadonlyArray<SchemaObject>
   readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> }
   readonly minItems?: number
@@ -43,7 +44,7 @@ interface OperationObject {
   readonly tags: ReadonlyArray<string>
   readonly security?: unknown
   readonly parameters?: ReadonlyArray<{ readonly name: string }>
-  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, ResponseObject>>
 }
 

@@ -74,6 +74,57 @@ describe("/openapi.json in detail", () => {
     assert.strictEqual(headers.get("x-request-id"), id)
   })
 
+  documented("requires a body where the server refuses an empty one", async ({ document, target }) => {
+    const posts = operationsOf(document).filter(({ path }) => document.paths[path]?.["post"] !== undefined)
+    assert.isAbove(posts.length, 20, "finds the operations")
+    for (const { path, operation } of posts) {
+      const { status } = await call(target, path, undefined, { method: "POST" })
+      assert.isAtLeast(status, 400, path)
+      assert.isTrue(operation.requestBody?.required, path)
+    }
+  })
+
+  documented("has both forms of a time that the server accepts", async ({ document, target }) => {
+    const times = bodies(document).flatMap(({ path, schema, example }) =>
+      ["since", "expires_at", "from", "to"].flatMap((name) => {
+        const field = schema.properties?.[name]
+        return field === undefined ? [] : [{ path, name, field, example }]
+      })
+    )
+    assert.includeMembers(
+      times.map(({ path, name }) => `${path} ${name}`),
+      ["/api.PromoteRule since", "/rules/reapply since", "/keys/create expires_at", "/matches/histogram from"]
+    )
+    for (const { path, name, field, example } of times) {
+      assert.deepStrictEqual(field.anyOf, [{ format: "date-time" }, { format: "date" }], `${path} ${name}`)
+      const refuses = async (value: string) => {
+        const { body } = await call(target, path, { ...example, [name]: value })
+        return [...(body["details"]?.["issues"] ?? [])].some((issue) =>
+          /Expected a time such as/.test(String(issue["message"]))
+        )
+      }
+      assert.isFalse(await refuses("2990-01-31"), path)
+      assert.isFalse(await refuses("2990-01-31T12:00:00Z"), path)
+      assert.isTrue(await refuses("tomorrow"), path)
+    }
+  })
+
+  documented("types the details of errors", ({ document }) => {
+    const { Error: whole, ErrorDetails, ArgumentIssue } = document.components.schemas
+    assert.deepStrictEqual(ErrorDetails?.properties?.["issues"]?.items, { $ref: "#/components/schemas/ArgumentIssue" })
+    assert.includeMembers(Object.keys(ArgumentIssue?.properties ?? {}), ["path", "message", "span", "fix"])
+    const error = (issues: unknown) => ({ code: "invalid_argument", message: "m", details: { issues } })
+    const issue = { path: "overrides.x", message: "m", span: { start: 0, end: 1 }, fix: { message: "m", text: "t" } }
+    assert.deepStrictEqual(problems(document, whole, error([issue])), [])
+    assert.isNotEmpty(problems(document, whole, error([{ ...issue, span: 7 }])))
+    for (const { content } of Object.values(document.components.responses)) {
+      for (const { value } of Object.values(content["application/json"]?.examples ?? {})) {
+        const { details } = value as { readonly details: object }
+        assert.containsAllKeys({ ...ErrorDetails?.properties, none: {} }, [...Object.keys(details), "none"])
+      }
+    }
+  })
+
   documented("has examples of errors that the server sends", async ({ document, target }) => {
     for (const [name, { content }] of Object.entries(document.components.responses)) {
       const media = content["application/json"]
