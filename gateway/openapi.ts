@@ -48,7 +48,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     fieldsOf(schemas(RedactResult), "allow", named)
   )
   paths[REDACT_PATH] = { post: { ...redact, ...keyed(redact) } }
-  const error = errorSchema(fieldsOf(ErrorDetails, "allow", named))
+  const error = errorSchema(fieldsOf(schemas(ErrorDetails), "allow", named))
   return withoutIds({
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },

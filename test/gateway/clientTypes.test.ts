@@ -7,7 +7,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, identity } from "effect"
 import { clientTypes as builtTypes } from "../../app/clientTypes.ts"
 import { clientTypes } from "../../gateway/clientTypes.ts"
-import { makeRouter } from "../../gateway/trpc.ts"
 import { ROOT } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
@@ -32,7 +31,7 @@ describe("clientTypes", () => {
   it.scopedLive("writes the exact inputs, outputs and errors of every procedure; a drift does not compile", () =>
     Effect.gen(function* () {
       // With any platform id, as in the sources. The build lists the installed platforms.
-      const types = clientTypes(makeRouter(identity))
+      const types = clientTypes(identity)
       const drifted = drifts.map(([from, to, found], index) => {
         assert.lengthOf(types.split(from), 2, `"${from}" occurs once`)
         return { name: `drift${index}.d.ts`, text: types.replace(from, to), found }
