@@ -35,6 +35,7 @@ export class TurnBudget {
 
   /** `undefined` if the budget is used up before the work is done. */
   *run<A>(work: Turns<A>): Turns<A | undefined> {
+    if (this.left <= 0) return undefined
     let turn = work.next()
     for (; turn.done !== true; turn = work.next()) {
       if (this.left-- <= 0) return undefined

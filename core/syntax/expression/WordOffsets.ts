@@ -8,6 +8,8 @@ export class WordOffsets {
   private readonly text: string
   private readonly analyse: (piece: string) => Tokens
   private readonly pieces: Array<Piece> = []
+  /** By the numbers of the words. */
+  private readonly found = new Map<string, Span>()
   private read = 0
   private words = 0
 
@@ -19,11 +21,17 @@ export class WordOffsets {
 
   /** From the start of word `from` to the end of the word before `to`; `undefined` if it takes too much work. */
   *find({ words }: Tokens, [from, to]: readonly [number, number], pace: Pace): Turns<Span | undefined> {
+    const key = `${from} ${to}`
+    const known = this.found.get(key)
+    if (known !== undefined) return known
     const first = yield* this.pieceOf(from, pace)
     const last = yield* this.pieceOf(to - 1, pace)
     if (first === undefined || last === undefined) return undefined
-    const start = this.startIn(first, from - first.before, words[from] ?? "")
-    return { start, end: last.start + this.endIn(last, to - 1 - last.before, words[to - 1] ?? "") }
+    const start = yield* this.startIn(first, { index: from - first.before, word: words[from] ?? "" }, pace)
+    const end = yield* this.endIn(last, { index: to - 1 - last.before, word: words[to - 1] ?? "" }, pace)
+    const span = { start, end: last.start + end }
+    this.found.set(key, span)
+    return span
   }
 
   private *pieceOf(word: number, pace: Pace): Turns<Piece | undefined> {
@@ -43,21 +51,25 @@ export class WordOffsets {
   }
 
   /** The end of the shortest start of the piece that has the whole word. */
-  private endIn({ text }: Piece, index: number, word: string): number {
+  private *endIn({ text }: Piece, { index, word }: PieceWord, pace: Pace): Turns<number> {
     let [low, high] = [1, text.length]
     while (low < high) {
       const middle = (low + high) >> 1
+      if (pace.endsTurn(STEPS_PER_CHARACTER * middle)) yield
       if (this.analyse(text.slice(0, middle)).words[index] === word) high = middle
       else low = middle + 1
     }
     return high
   }
 
-  private startIn(piece: Piece, index: number, word: string): number {
-    const end = this.endIn(piece, index, word)
+  private *startIn(piece: Piece, sought: PieceWord, pace: Pace): Turns<number> {
+    const end = yield* this.endIn(piece, sought, pace)
     const first = Math.max(0, end - MAX_WORD)
     let start = end - 1
-    while (start > first && this.analyse(piece.text.slice(start, end)).words.at(-1) !== word) start--
+    while (start > first && this.analyse(piece.text.slice(start, end)).words.at(-1) !== sought.word) {
+      if (pace.endsTurn(STEPS_PER_CHARACTER * (end - start))) yield
+      start--
+    }
     return piece.start + start
   }
 }
@@ -71,9 +83,15 @@ interface Piece {
   readonly before: number
 }
 
+/** The word at an index in a piece. */
+interface PieceWord {
+  readonly index: number
+  readonly word: string
+}
+
 const PIECE = 500
 /** A longer piece is not searched: it would take too long at once. */
 const MAX_PIECE = 20_000
 /** Longer than any word with the characters around it that tokenizers ignore. */
 const MAX_WORD = 600
-const STEPS_PER_CHARACTER = 40
+const STEPS_PER_CHARACTER = 100

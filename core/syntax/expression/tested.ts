@@ -31,7 +31,7 @@ export interface Place extends Span {
 export class PlaceSearch {
   readonly pace: Pace
   /** Of all clauses together. Those of the last clauses of a long filter on a long text may stay unknown. */
-  readonly budget = new TurnBudget(250)
+  readonly budget = new TurnBudget(150)
   private readonly offsets = new Map<string, WordOffsets>()
 
   constructor(pace: Pace) {

@@ -73,7 +73,8 @@ export const lowerWord = (text: string): string => lowerCase(text, 0, text.lengt
 const stopWordSet: ReadonlySet<string> = new Set(stopWords)
 const MAX_STOP_WORD_LENGTH = 5
 
-const isStopWord = (word: string): boolean => word.length <= MAX_STOP_WORD_LENGTH && stopWordSet.has(word)
+const isStopWord = (word: string): boolean =>
+  word.length <= MAX_STOP_WORD_LENGTH && word.charCodeAt(0) < 128 && stopWordSet.has(word)
 
 // Word-break classes. ASCII characters have only the first seven.
 const LETTER = 0

@@ -23,6 +23,10 @@ const MAX_SHORT = 32
 
 /** Takes at most (words of the phrase) steps per word of the text. Gives up after `MAX_STEPS` if it is not short. */
 export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boolean> {
+  const [only] = phrase.words
+  if (phrase.words.length === 1 && only !== undefined) {
+    return yield* hasWord(text, only, pace)
+  }
   const byWord = yield* positionsOf(text, phrase.words, pace)
   if (byWord === undefined) {
     return false
@@ -33,9 +37,6 @@ export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boo
     positions: byWord.get(word) ?? [],
     next: 0
   }))
-  if (words.length === 1) {
-    return true
-  }
   // Only try start positions with the rarest word in reach, each once.
   const rarest = words.reduce((one, other) => (other.positions.length < one.positions.length ? other : one))
   let next = Number.NEGATIVE_INFINITY
@@ -62,9 +63,32 @@ export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boo
 /** Of one phrase in one text. */
 const MAX_STEPS = 50_000_000
 
-/** Of looking a word up, and of comparing its positions. */
+/** Of comparing two words, of looking a word up, and of comparing its positions. */
+const STEPS_PER_COMPARISON = 5
 const STEPS_PER_LOOKUP = 30
 const STEPS_PER_WORD = 30
+
+/** After some words, the others are looked up in a set: a rule may have thousands of words. */
+function* hasWord(text: Tokens, word: string, pace: Pace): Turns<boolean> {
+  const { words } = text
+  const asked = wordSets.get(text) ?? 0
+  if (typeof asked !== "number") return asked.has(word)
+  if (words.length > MAX_COMPARED && asked >= ASKED_BEFORE_SET) {
+    if (pace.endsTurn(STEPS_PER_LOOKUP * words.length)) yield
+    const set = new Set(words)
+    wordSets.set(text, set)
+    return set.has(word)
+  }
+  if (words.length > MAX_COMPARED) wordSets.set(text, asked + 1)
+  if (pace.endsTurn(STEPS_PER_COMPARISON * words.length)) yield
+  return words.includes(word)
+}
+
+/** The words of a text, or how many of them were asked for. */
+const wordSets = new WeakMap<Tokens, ReadonlySet<string> | number>()
+
+const MAX_COMPARED = 32
+const ASKED_BEFORE_SET = 4
 
 /** Ascending positions of each word; `undefined` if a word is missing. */
 function* positionsOf(

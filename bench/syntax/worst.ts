@@ -1,0 +1,357 @@
+/**
+ * Searches for the texts that take the most work in each analysis of filters, up to the longest text that a language
+ * accepts. Prints per analysis the most CPU time, the longest stretch, in which the process does nothing else, and the
+ * growth from half the length. Exits with 1 if one is above its limit. `npm run worst:syntax [-- texts seed | --smoke]`
+ */
+import process from "node:process"
+import { Either } from "effect"
+import { explainFilterInTurns } from "../../core/languages/explainFilter.ts"
+import { firehose } from "../../core/languages/firehose.ts"
+import type { Language } from "../../core/languages/Language.ts"
+import { xEnterprise } from "../../core/languages/x.ts"
+import { fixedTextInTurns } from "../../core/rules/fixedText.ts"
+import { checkedInTurns } from "../../core/rules/RuleCheck.ts"
+import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
+import { isTarget, type TargetLanguage, translateInTurns } from "../../core/syntax/translation/translate.ts"
+import { translateWithWitnessesInTurns } from "../../core/syntax/translation/witness/witnesses.ts"
+import type { Turns } from "../../core/work/turns.ts"
+import { randomFrom } from "../random.ts"
+
+/** Of one analysis, in milliseconds. */
+const MAX_CPU = 200
+const MAX_STRETCH = 20
+
+/** As `inTurns` does it, in milliseconds. */
+const YIELDS_AFTER = 10
+
+/** From half the length: n log n gives 2.2, n² gives 4. Below `MIN_GROWING` milliseconds the clock decides. */
+const MAX_GROWTH = 3
+const MIN_GROWING = 3
+
+/** Texts before the first measured one, for the compiler. */
+const WARM_UP = 30
+
+/** Of the worst texts, for each analysis and measure. */
+const KEPT = 6
+const REPEATS = 7
+
+const isSmoke = process.argv.includes("--smoke")
+const [texts = isSmoke ? 200 : 100_000, seed = 1] = process.argv.slice(2).filter(isNumber).map(Number)
+
+/** How a text of any length is made: pieces one after the other, in nested groups, between a start and an end. */
+interface Recipe {
+  readonly platform: Platform
+  readonly pieces: ReadonlyArray<string>
+  readonly joiner: string
+  readonly depth: number
+  readonly start: string
+  readonly end: string
+}
+
+interface Platform {
+  readonly language: Language
+  readonly other: Language & TargetLanguage
+  readonly maxLength: number
+}
+
+interface Cost {
+  readonly cpu: number
+  readonly stretch: number
+}
+
+interface Worst extends Cost {
+  readonly recipe: Recipe
+  readonly length: number
+}
+
+const MEASURES = {
+  cpu: ({ cpu }: Worst) => cpu,
+  stretch: ({ stretch }: Worst) => stretch,
+  density: ({ cpu, length }: Worst) => cpu / length
+}
+const measures = ["cpu", "stretch", "density"] as const
+
+const PLATFORMS: ReadonlyArray<Platform> = [
+  { language: xEnterprise, other: asTarget(firehose), maxLength: xEnterprise.help.limits["rule_length"] ?? 0 },
+  { language: firehose, other: asTarget(xEnterprise), maxLength: firehose.help.limits["rule_length"] ?? 0 }
+]
+
+/** In a piece: a number that grows, and a Chinese character that changes. */
+const NUMBER = "№"
+const CHARACTER = "字"
+
+/** Words and characters of many scripts. */
+const WORDS =
+  "a|cat|the|中|中国|字|字字|カ|カタカナ|한|한국|ก|กิ่|ไทย|שלום|ש|سلام|é|e\u0301\u0301\u0301|🍕|👩‍👩‍👧|🇩🇪|❤️|1️⃣|a№|№|№.№|a.b|a'b|a_b|a-b|_|σς|İ|ǅ|\u0e33|𝒳|\u200d|x.com|-a№|-字".split(
+    "|"
+  )
+
+/** Operators of both languages, and what neither accepts. */
+const OPERATORS =
+  '"a b"|"a 中 №"|"a b"~3|"№ the"~9|#tag№|#中|@user№|$TSLA|from:nasa№|to:a№|lang:en|is:retweet|-is:retweet|has:links|sample:10|followers_count:1..№|point_radius:[1 2 3km]|bounding_box:[1 2 3 4]|url:"a.b№"|url:x№|url_contains:a№|url_title:"a №"|place:"a №"|title:x№|title:"the №"|added:字|removed:字字|added_anchor:a№|url:*\\/x№\\/*|url:*a№*|url:/a[0-9]+№/|url:/(a\\|b)*/|domain:x№.com|dr:[1 TO 9]|recent:24h|publish_time:[2025-01-01T00\\:00\\:00 TO *]|page_type:"/Article"|page_category:"/News"|language:en|*:*|NOT a№|NOT (a OR 字)|(a№ OR b)|(a№ AND NOT b)|(a -b№)|+a|!a|a~|abc№~2|a*|*a№*|a?b№|a^2|&&|||AND|OR|NOT|and|or|not|(|)|()|"|\'|\'a|a\'|“a”|‘a’|[|]|{|}|~|^|:|::|/|\\|\\a|titel:x|form:a|lang:xx|language:xx|has:linkz|is:retwet|page_type:"/Artcle"|recent:1y|dr:x|dr:[9 TO 1]|—|…|%|,|;|\t|\u0001|\u200b|\u202e|\u00a0|\ud800|\u3000'.split(
+    "|"
+  )
+
+const ENDS = [
+  "",
+  "",
+  "",
+  "cat",
+  '"',
+  "(",
+  ")",
+  "#",
+  "title:",
+  'title:"',
+  "url:/",
+  "-",
+  "NOT ",
+  "recent:24h AND ",
+  "*:* "
+]
+const JOINERS = ["", " ", " OR ", " AND ", " AND NOT ", " -", "  ", ", "]
+
+/** What the server runs on a filter. */
+const ANALYSES: Readonly<Record<string, (text: string, platform: Platform) => Turns<unknown>>> = {
+  *check(text, { language }) {
+    return language.check(text)
+  },
+  *fixes(text, { language }) {
+    const { issues } = language.check(text)
+    yield
+    return yield* fixedTextInTurns(language.check, { text, issues })
+  },
+  *translation(text, { language, other }) {
+    return yield* translateInTurns({ language, text }, other)
+  },
+  *witnesses(text, { language, other }) {
+    return yield* translateWithWitnessesInTurns({ language, text }, other)
+  },
+  *explanation(text, { language }) {
+    return yield* explained(text, language, eventOf(language, text.slice(0, 2_000)))
+  },
+  *"explanation of a miss"(text, { language }) {
+    return yield* explained(text, language, UNRELATED.get(language))
+  },
+  *"all of /rules/check"(text, { language, other }) {
+    yield* checkedInTurns({ language, text }, [language, other])
+    return yield* explained(text, language, UNRELATED.get(language))
+  }
+}
+
+const UNRELATED = new Map(
+  PLATFORMS.map(({ language }) => [language, eventOf(language, "hello world, nothing to see here 新 🍔 ".repeat(10))])
+)
+
+const random = randomFrom(seed)
+const below = (limit: number) => Math.floor(random() * limit)
+const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[below(list.length)] ?? fallback
+
+const worst = search()
+const failures = report(worst)
+for (const failure of failures) console.log(failure)
+process.exitCode = failures.length === 0 ? 0 : 1
+
+// ---- helpers ----
+
+/** The worst texts of one analysis, by three measures, the worst first. */
+type Found = Readonly<Record<Measure, Array<Worst>>>
+
+type Measure = keyof typeof MEASURES
+
+/** Hill climbing: every second text is a variant of one of the worst. */
+function search(): ReadonlyMap<string, Found> {
+  const found = new Map(
+    Object.keys(ANALYSES).map((name): [string, Found] => [name, { cpu: [], stretch: [], density: [] }])
+  )
+  let accepted = 0
+  const started = performance.now()
+  console.log(`${texts} texts, seed ${seed}`)
+  for (let count = -WARM_UP; count < texts; count++) {
+    const recipe = recipeFor(Math.max(0, count), [...found.values()])
+    const length = Math.ceil(recipe.platform.maxLength / one([1, 1, 2, 4, 8], 1))
+    const text = textOf(recipe, length)
+    if (count >= 0 && recipe.platform.language.check(text).rule !== undefined) accepted++
+    for (const [name, analysis] of Object.entries(ANALYSES)) {
+      const measured = { recipe, length, ...costOf(analysis(text, recipe.platform)) }
+      if (count >= 0) keep(found.get(name), measured, () => costOf(analysis(text, recipe.platform)))
+    }
+    if (process.stderr.isTTY && count % 100 === 0) process.stderr.write(`\r${((100 * count) / texts).toFixed(1)} %`)
+  }
+  if (process.stderr.isTTY) process.stderr.write("\r")
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0)
+  console.log(`${texts} texts, ${accepted} of them valid filters, in ${seconds} s\n`)
+  return found
+}
+
+/** Keeps the text if it is among the worst. Measures it again first: other work of the process or machine may have slowed it. */
+function keep(found: Found | undefined, measured: Worst, again: () => Cost): void {
+  if (found === undefined) return
+  const isAmongWorst = (text: Worst) =>
+    measures.some((measure) => {
+      const last = found[measure][KEPT - 1]
+      return last === undefined || MEASURES[measure](text) > MEASURES[measure](last)
+    })
+  if (!isAmongWorst(measured)) return
+  const surer = { ...measured, ...least([measured, again(), again()]) }
+  for (const measure of measures) {
+    const list = found[measure]
+    list.push(surer)
+    list.sort((a, b) => MEASURES[measure](b) - MEASURES[measure](a))
+    list.length = Math.min(list.length, KEPT)
+  }
+}
+
+/** The worst of them, each measured several times more. */
+function surest(name: string, list: ReadonlyArray<Worst>, measure: Measure): Worst | undefined {
+  const analysis = ANALYSES[name]
+  if (analysis === undefined) return undefined
+  return list
+    .map((text) => {
+      const again = () => costOf(analysis(textOf(text.recipe, text.length), text.recipe.platform))
+      return { ...text, ...least([text, ...Array.from({ length: REPEATS }, again)]) }
+    })
+    .sort((a, b) => MEASURES[measure](b) - MEASURES[measure](a))[0]
+}
+
+/** Returns what is above its limit. */
+function report(found: ReadonlyMap<string, Found>): ReadonlyArray<string> {
+  const problems: Array<string> = []
+  console.log(`${"analysis".padEnd(24)} ${"most CPU".padStart(10)} ${"stretch".padStart(10)} ${"growth".padStart(8)}`)
+  for (const [name, lists] of found) {
+    const [cpu, stretch, density] = measures.map((measure) => surest(name, lists[measure], measure))
+    if (cpu === undefined || stretch === undefined || density === undefined) continue
+    const growths = [cpu, stretch, density].map((text) => ({ ...text, growth: growthOf(name, text.recipe) }))
+    const fastest = growths.reduce((a, b) => (b.growth > a.growth ? b : a))
+    const columns = [`${cpu.cpu.toFixed(1)} ms`, `${stretch.stretch.toFixed(1)} ms`]
+    console.log(
+      `${name.padEnd(24)} ${columns.map((column) => column.padStart(10)).join(" ")} ${fastest.growth.toFixed(1).padStart(8)}`
+    )
+    console.log(`  ${describe(cpu)}`)
+    if (cpu.cpu > MAX_CPU) problems.push(`"${name}" takes ${cpu.cpu.toFixed(0)} ms: ${describe(cpu)}`)
+    if (stretch.stretch > MAX_STRETCH) {
+      problems.push(`"${name}" holds the process for ${stretch.stretch.toFixed(0)} ms: ${describe(stretch)}`)
+    }
+    if (fastest.growth > MAX_GROWTH) {
+      problems.push(`"${name}" grows by ${fastest.growth.toFixed(1)} for twice the length: ${describe(fastest)}`)
+    }
+  }
+  return problems.map((problem) => `FAILED: ${problem}`)
+}
+
+/** How much longer the longest text takes than one of half its length. 0 if it takes little time. */
+function growthOf(name: string, recipe: Recipe): number {
+  const analysis = ANALYSES[name]
+  const { platform } = recipe
+  if (analysis === undefined) return 0
+  const [half = 0, whole = 0] = [2, 1].map((divisor) => {
+    const text = textOf(recipe, Math.floor(platform.maxLength / divisor))
+    return least(Array.from({ length: REPEATS }, () => costOf(analysis(text, platform)))).cpu
+  })
+  return whole < MIN_GROWING ? 0 : whole / half
+}
+
+function costOf(turns: Turns<unknown>): Cost {
+  const started = cpuMillis()
+  let last = started
+  let since = started
+  let stretch = 0
+  for (let isDone = false; !isDone; ) {
+    isDone = turns.next().done === true
+    last = cpuMillis()
+    stretch = Math.max(stretch, last - since)
+    if (last - since >= YIELDS_AFTER) since = last
+  }
+  return { cpu: last - started, stretch }
+}
+
+function least(costs: ReadonlyArray<Cost>): Cost {
+  return { cpu: Math.min(...costs.map(({ cpu }) => cpu)), stretch: Math.min(...costs.map(({ stretch }) => stretch)) }
+}
+
+/** First each piece alone, in both languages and with each way to join it, then random ones. */
+function recipeFor(count: number, found: ReadonlyArray<Found>): Recipe {
+  const best = one(one(found, undefined)?.[one(measures, "cpu")] ?? [], undefined)?.recipe
+  if (best !== undefined && count % 2 === 1) return variantOf(best)
+  const platform = PLATFORMS[(count >> 1) % 2] ?? one(PLATFORMS, undefined)
+  if (platform === undefined) throw new Error("There is no platform")
+  const plain = { platform, depth: 0, start: "", end: "" }
+  const alone = [...WORDS, ...OPERATORS][count >> 2]
+  if (alone !== undefined) return { ...plain, pieces: [alone], joiner: one(JOINERS, " ") }
+  const kinds = random() < 0.5 ? WORDS : [...WORDS, ...OPERATORS]
+  return {
+    ...plain,
+    pieces: Array.from({ length: 1 + below(4) }, () => one(kinds, "a")),
+    joiner: one(JOINERS, " "),
+    depth: random() < 0.3 ? below(60) : 0,
+    start: one(ENDS, ""),
+    end: one(ENDS, "")
+  }
+}
+
+function variantOf(recipe: Recipe): Recipe {
+  const { pieces } = recipe
+  const at = below(pieces.length + 1)
+  const piece = one([...WORDS, ...OPERATORS], "a")
+  switch (below(6)) {
+    case 0:
+      return { ...recipe, joiner: one(JOINERS, " ") }
+    case 1:
+      return { ...recipe, depth: one([0, 1, 2, 10, 45, 50, 99], 0) }
+    case 2:
+      return { ...recipe, start: one(ENDS, ""), end: one(ENDS, "") }
+    case 3:
+      return { ...recipe, pieces: pieces.length > 1 ? pieces.toSpliced(at, 1) : [piece] }
+    default:
+      return { ...recipe, pieces: pieces.toSpliced(at, below(2), piece).slice(0, 12) }
+  }
+}
+
+/** Closed groups, unless there is no room for them. */
+function textOf({ pieces, joiner, depth, start, end }: Recipe, length: number): string {
+  const open = `${start}${`(a${joiner.trim() === "" ? " " : joiner}`.repeat(depth)}`
+  const close = `${")".repeat(depth)}${end}`
+  let body = ""
+  for (let count = 0; body.length + open.length + close.length < length; count++) {
+    const piece = (pieces[count % pieces.length] ?? "")
+      .replaceAll(NUMBER, count.toString(36))
+      .replaceAll(CHARACTER, String.fromCharCode(0x4e00 + ((count * 37) % 20_000)))
+    const next = count === 0 ? piece : joiner + piece
+    if (next === "" || body.length + next.length + open.length + close.length > length) break
+    body += next
+  }
+  return open + body + close
+}
+
+function describe({ recipe: { platform, pieces, joiner, depth, start, end }, length }: Worst): string {
+  return JSON.stringify({ platform: platform.language.id, length, pieces, joiner, depth, start, end })
+}
+
+function* explained(text: string, language: Language, event: PlatformEvent | undefined): Turns<unknown> {
+  const { rule } = language.check(text)
+  yield
+  if (rule === undefined || event === undefined) return undefined
+  return yield* explainFilterInTurns({ language, text, expression: rule.expression }, event)
+}
+
+function eventOf(language: Language, text: string): PlatformEvent {
+  const record =
+    language.id === "x"
+      ? { data: { id: "1", text } }
+      : { document: { url: "https://example.com/", title: text, diff: { chunks: [{ typ: "ins", text }] } } }
+  return Either.getOrThrow(language.events.read(record, 0))
+}
+
+function asTarget(language: Language): Language & TargetLanguage {
+  if (!isTarget(language)) throw new Error(`"${language.id}" is not a translation target`)
+  return language
+}
+
+function isNumber(argument: string): boolean {
+  return /^\d+$/.test(argument)
+}
+
+function cpuMillis(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
