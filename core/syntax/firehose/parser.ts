@@ -3,7 +3,7 @@
  * `limits.maxDepth` bounds the recursion.
  */
 
-import type { Report } from "../issues/Report.ts"
+import { Report } from "../issues/Report.ts"
 import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
 import { readConjunction, readModifier, rejectDangling, rejectRepeats } from "./connectives.ts"
 import { resolve } from "./escapes.ts"
@@ -27,11 +27,13 @@ class Parser {
   private readonly text: string
   private readonly lexer: Lex.Lexer
   private readonly leaves: LeafParser
-  private leafCount = 0
+  private readonly maxLeaves: number
+  leafCount = 0
   private stopped = false
 
-  constructor(report: Report) {
+  constructor(report: Report, maxLeaves: number = limits.maxClauses) {
     this.report = report
+    this.maxLeaves = maxLeaves
     this.text = report.text
     this.lexer = new Lex.Lexer(report.text)
     this.leaves = new LeafParser(report, this.lexer)
@@ -141,7 +143,8 @@ class Parser {
     const lexer = this.lexer
     const open = lexer.start
     if (depth >= limits.maxDepth) {
-      this.stop("too-deep", open, open + 1, `Parentheses are nested more than ${limits.maxDepth} deep`)
+      const message = `Parentheses can be nested at most ${limits.maxDepth} deep: these are nested ${depthOf(this.text)} deep`
+      this.stop("too-deep", open, open + 1, message)
       return undefined
     }
     lexer.advance()
@@ -174,9 +177,11 @@ class Parser {
   private counted(leaf: Query | undefined): Query | undefined {
     if (leaf === undefined) return undefined
     this.leafCount++
-    if (this.leafCount > limits.maxClauses && !this.stopped) {
+    if (this.leafCount > this.maxLeaves && !this.stopped) {
       const { start, end } = leaf.span
-      this.stop("too-many-clauses", start, end, `A rule can have at most ${limits.maxClauses} clauses`)
+      const count = this.leafCount + leavesIn(this.text.slice(end))
+      const message = `A rule can have at most ${limits.maxClauses} clauses: this one has ${count}`
+      this.stop("too-many-clauses", start, end, message)
     }
     return leaf
   }
@@ -187,6 +192,24 @@ class Parser {
     this.stopped = true
     this.lexer.moveTo(this.text.length)
   }
+}
+
+/** For an error message. */
+const leavesIn = (text: string): number => {
+  const parser = new Parser(new Report(text, Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)
+  parser.rule()
+  return parser.leafCount
+}
+
+/** For an error message. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  for (const lexer = new Lex.Lexer(text); lexer.kind !== Lex.END; lexer.advance()) {
+    if (lexer.kind === Lex.OPEN) deepest = Math.max(deepest, ++depth)
+    else if (lexer.kind === Lex.CLOSE) depth = Math.max(0, depth - 1)
+  }
+  return deepest
 }
 
 /** Adds a clause with its occurrence. OR is the default operator; AND also makes the previous clause required. */

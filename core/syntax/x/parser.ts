@@ -216,7 +216,7 @@ class Parser {
     if (this.depth >= limits.maxDepth) {
       this.stopped = true
       this.cursor.at = this.cursor.tokens.length - 1
-      const message = `Parentheses are nested too deep: at most ${limits.maxDepth} levels`
+      const message = `Parentheses are nested too deep: at most ${limits.maxDepth} levels, these have ${depthOf(this.cursor.tokens)}`
       this.report.error("too-deep", open.start, open.end, message)
       return undefined
     }
@@ -288,4 +288,15 @@ function add(clauses: Array<XNode>, node: XNode | undefined, tag: "And" | "Or"):
 
 function join(tag: "And" | "Or", clauses: ReadonlyArray<XNode>, start: number, end: number): XNode | undefined {
   return clauses.length > 1 ? { _tag: tag, clauses, span: { start, end } } : clauses[0]
+}
+
+/** Levels of parentheses, for an error message. */
+function depthOf(tokens: ReadonlyArray<Token>): number {
+  let depth = 0
+  let deepest = 0
+  for (const { kind } of tokens) {
+    if (kind === "open") deepest = Math.max(deepest, ++depth)
+    else if (kind === "close") depth = Math.max(0, depth - 1)
+  }
+  return deepest
 }
