@@ -95,7 +95,7 @@ const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof Che
   )
 
 const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): string => {
-  const { issues, fixed, canonical, translations, backtest, platform_verdict } = checked
+  const { issues, fixed, incomplete, canonical, translations, backtest, platform_verdict } = checked
   const { id, events } = language
   const titled = (event: unknown) => `  - ${events.titleOf(event) ?? "an event without a title"}`
   const findings = [
@@ -110,6 +110,7 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
   return [
     ...(issues.length === 0 ? [] : [draw(text, issues)]),
     ...(fixed === undefined ? [] : [`With all fixes: ${visible(fixed)}`]),
+    ...(incomplete === undefined ? [] : [incomplete]),
     ...(canonical === undefined ? [] : [`The filter is valid on ${id}: ${visible(canonical)}`]),
     ...Object.entries(translations).map(([other, translation]) =>
       describeTranslation({ id, text }, other, translation)
@@ -123,7 +124,7 @@ const describeTranslation = (
   other: PlatformId,
   translation: typeof WireTranslation.Type
 ): string => {
-  const { text: translated, fidelity, clauses, reason, notes = [] } = translation
+  const { text: translated, fidelity, clauses, reason, notes = [], incomplete } = translation
   const lines = clauses.filter(isLoss).flatMap((clause) => {
     const { span, fidelity, reason } = clause
     return [
@@ -135,5 +136,6 @@ const describeTranslation = (
     translated === undefined
       ? `On ${other}: no translation (${reason})`
       : `On ${other} (${fidelity}): ${visible(translated)}`
-  return [head, ...lines, ...notes.map((note) => `  ${visible(note)}`)].join("\n")
+  const remarks = [...notes, ...(incomplete === undefined ? [] : [incomplete])]
+  return [head, ...lines, ...remarks.map((remark) => `  ${visible(remark)}`)].join("\n")
 }

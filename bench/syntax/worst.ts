@@ -10,9 +10,9 @@ import { firehose } from "../../core/languages/firehose.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { xEnterprise } from "../../core/languages/x.ts"
 import { fixedTextInTurns } from "../../core/rules/fixedText.ts"
-import { checkedInTurns } from "../../core/rules/RuleCheck.ts"
+import type { Checked } from "../../core/syntax/expression/checked.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
-import { isTarget, type TargetLanguage, translateInTurns } from "../../core/syntax/translation/translate.ts"
+import { isTarget, type TargetLanguage } from "../../core/syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../../core/syntax/translation/witness/witnesses.ts"
 import type { Turns } from "../../core/work/turns.ts"
 import { randomFrom } from "../random.ts"
@@ -111,33 +111,36 @@ const ENDS = [
 ]
 const JOINERS = ["", " ", " OR ", " AND ", " AND NOT ", " -", "  ", ", "]
 
-/** What the server runs on a filter. */
-const ANALYSES: Readonly<Record<string, (text: string, platform: Platform) => Turns<unknown>>> = {
-  *check(text, { language }) {
+interface Sample {
+  readonly text: string
+  readonly platform: Platform
+  readonly checked: Checked
+}
+
+/** What the server runs on a filter, one after the other. */
+const ANALYSES: Readonly<Record<string, (sample: Sample) => Turns<unknown>>> = {
+  *check({ text, platform: { language } }) {
     return language.check(text)
   },
-  *fixes(text, { language }) {
-    const { issues } = language.check(text)
-    yield
+  *fixes({ text, platform: { language }, checked: { issues } }) {
     return yield* fixedTextInTurns(language.check, { text, issues })
   },
-  *translation(text, { language, other }) {
-    return yield* translateInTurns({ language, text }, other)
+  *"translation, witnesses"({ text, platform: { language, other }, checked: { rule } }) {
+    return rule && (yield* translateWithWitnessesInTurns({ language, text }, other))
   },
-  *witnesses(text, { language, other }) {
-    return yield* translateWithWitnessesInTurns({ language, text }, other)
+  *explanation({ text, platform: { language }, checked: { rule } }) {
+    const event = eventOf(language, text.slice(0, 2_000))
+    return rule && (yield* explainFilterInTurns({ language, text, expression: rule.expression }, event))
   },
-  *explanation(text, { language }) {
-    return yield* explained(text, language, eventOf(language, text.slice(0, 2_000)))
-  },
-  *"explanation of a miss"(text, { language }) {
-    return yield* explained(text, language, UNRELATED.get(language))
-  },
-  *"all of /rules/check"(text, { language, other }) {
-    yield* checkedInTurns({ language, text }, [language, other])
-    return yield* explained(text, language, UNRELATED.get(language))
+  *"explanation of a miss"({ text, platform: { language }, checked: { rule } }) {
+    const event = UNRELATED.get(language)
+    return rule && event && (yield* explainFilterInTurns({ language, text, expression: rule.expression }, event))
   }
 }
+
+/** The analyses of one request, which has one event. */
+const REQUEST = "all of one request"
+const inRequest = Object.keys(ANALYSES).filter((name) => name !== "explanation")
 
 const UNRELATED = new Map(
   PLATFORMS.map(({ language }) => [language, eventOf(language, "hello world, nothing to see here 新 🍔 ".repeat(10))])
@@ -162,19 +165,18 @@ type Measure = keyof typeof MEASURES
 /** Hill climbing: every second text is a variant of one of the worst. */
 function search(): ReadonlyMap<string, Found> {
   const found = new Map(
-    Object.keys(ANALYSES).map((name): [string, Found] => [name, { cpu: [], stretch: [], density: [] }])
+    [...Object.keys(ANALYSES), REQUEST].map((name): [string, Found] => [name, { cpu: [], stretch: [], density: [] }])
   )
   let accepted = 0
   const started = performance.now()
   console.log(`${texts} texts, seed ${seed}`)
   for (let count = -WARM_UP; count < texts; count++) {
     const recipe = recipeFor(Math.max(0, count), [...found.values()])
-    const length = Math.ceil(recipe.platform.maxLength / one([1, 1, 2, 4, 8], 1))
-    const text = textOf(recipe, length)
-    if (count >= 0 && recipe.platform.language.check(text).rule !== undefined) accepted++
-    for (const [name, analysis] of Object.entries(ANALYSES)) {
-      const measured = { recipe, length, ...costOf(analysis(text, recipe.platform)) }
-      if (count >= 0) keep(found.get(name), measured, () => costOf(analysis(text, recipe.platform)))
+    const length = Math.ceil(recipe.platform.maxLength / one([1, 2, 4, 8, 16], 1))
+    const sample = sampleOf(recipe, length)
+    if (count >= 0 && sample.checked.rule !== undefined) accepted++
+    for (const [name, cost] of costsOf(sample)) {
+      if (count >= 0) keep(found.get(name), { recipe, length, ...cost }, () => costsOf(sample, name).get(name) ?? cost)
     }
     if (process.stderr.isTTY && count % 100 === 0) process.stderr.write(`\r${((100 * count) / texts).toFixed(1)} %`)
   }
@@ -204,13 +206,8 @@ function keep(found: Found | undefined, measured: Worst, again: () => Cost): voi
 
 /** The worst of them, each measured several times more. */
 function surest(name: string, list: ReadonlyArray<Worst>, measure: Measure): Worst | undefined {
-  const analysis = ANALYSES[name]
-  if (analysis === undefined) return undefined
   return list
-    .map((text) => {
-      const again = () => costOf(analysis(textOf(text.recipe, text.length), text.recipe.platform))
-      return { ...text, ...least([text, ...Array.from({ length: REPEATS }, again)]) }
-    })
+    .map((text) => ({ ...text, ...least([text, ...repeated(name, sampleOf(text.recipe, text.length))]) }))
     .sort((a, b) => MEASURES[measure](b) - MEASURES[measure](a))[0]
 }
 
@@ -241,14 +238,32 @@ function report(found: ReadonlyMap<string, Found>): ReadonlyArray<string> {
 
 /** How much longer the longest text takes than one of half its length. 0 if it takes little time. */
 function growthOf(name: string, recipe: Recipe): number {
-  const analysis = ANALYSES[name]
-  const { platform } = recipe
-  if (analysis === undefined) return 0
-  const [half = 0, whole = 0] = [2, 1].map((divisor) => {
-    const text = textOf(recipe, Math.floor(platform.maxLength / divisor))
-    return least(Array.from({ length: REPEATS }, () => costOf(analysis(text, platform)))).cpu
-  })
+  const { maxLength } = recipe.platform
+  const [half = 0, whole = 0] = [maxLength >> 1, maxLength].map(
+    (length) => least(repeated(name, sampleOf(recipe, length))).cpu
+  )
   return whole < MIN_GROWING ? 0 : whole / half
+}
+
+function sampleOf(recipe: Recipe, length: number): Sample {
+  const text = textOf(recipe, length)
+  return { text, platform: recipe.platform, checked: recipe.platform.language.check(text) }
+}
+
+function repeated(name: string, sample: Sample): ReadonlyArray<Cost> {
+  return Array.from({ length: REPEATS }, () => costsOf(sample, name).get(name) ?? { cpu: 0, stretch: 0 })
+}
+
+/** By analysis. `only`: leaves out what is not needed for this one. */
+function costsOf(sample: Sample, only = REQUEST): ReadonlyMap<string, Cost> {
+  const costs = new Map<string, Cost>()
+  for (const [name, analysis] of Object.entries(ANALYSES)) {
+    if (only === REQUEST || only === name) costs.set(name, costOf(analysis(sample)))
+  }
+  const parts = inRequest.flatMap((name) => costs.get(name) ?? [])
+  const cpu = parts.reduce((sum, part) => sum + part.cpu, 0)
+  if (only === REQUEST) costs.set(REQUEST, { cpu, stretch: Math.max(...parts.map(({ stretch }) => stretch)) })
+  return costs
 }
 
 function costOf(turns: Turns<unknown>): Cost {
@@ -325,13 +340,6 @@ function textOf({ pieces, joiner, depth, start, end }: Recipe, length: number): 
 
 function describe({ recipe: { platform, pieces, joiner, depth, start, end }, length }: Worst): string {
   return JSON.stringify({ platform: platform.language.id, length, pieces, joiner, depth, start, end })
-}
-
-function* explained(text: string, language: Language, event: PlatformEvent | undefined): Turns<unknown> {
-  const { rule } = language.check(text)
-  yield
-  if (rule === undefined || event === undefined) return undefined
-  return yield* explainFilterInTurns({ language, text, expression: rule.expression }, event)
 }
 
 function eventOf(language: Language, text: string): PlatformEvent {

@@ -59,6 +59,7 @@ const describeFilter = (
       : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
     ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, treatment, sent)}`),
     ...(filter.fixed === undefined ? [] : [`- with all fixes, valid: ${treatment.quoted(filter.fixed)}`]),
+    ...(filter.incomplete === undefined ? [] : [`- ${filter.incomplete}`]),
     ...Object.entries(filter.translations).flatMap(([other, translation]) =>
       translation === undefined
         ? []
@@ -67,14 +68,16 @@ const describeFilter = (
               ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
               : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`,
             ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment)),
-            ...(translation.notes ?? []).map((note) => `  - ${treatment.line(note)}`)
+            ...(translation.notes ?? []).map((note) => `  - ${treatment.line(note)}`),
+            ...(translation.incomplete === undefined ? [] : [`  - ${translation.incomplete}`])
           ]
     ),
     ...(filter.explanation === undefined
       ? []
       : [
           `- The filter ${filter.explanation.matched ? "matches" : "does not match"} this event`,
-          ...describeClauses(sent, filter.explanation.clauses, treatment).map((line) => `  ${line}`)
+          ...describeClauses(sent, filter.explanation.clauses, treatment).map((line) => `  ${line}`),
+          ...(filter.explanation.incomplete === undefined ? [] : [`  - ${filter.explanation.incomplete}`])
         ]),
     ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
     ...(filter.platform_verdict === undefined

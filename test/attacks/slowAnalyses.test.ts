@@ -13,12 +13,10 @@ const filters = {
 /** Of the program, for all filters. Half a minute for one of them, before the work was bounded. */
 const MAX_CPU_SECONDS = 5
 
-const INCOMPLETE = /stopped: it takes too much work/
-
 describe("analyses of filters with thousands of words", () => {
   const program = attackedProgram()
 
-  it("check them with a read key, and say that the search for witnesses stopped", { timeout: 60_000 }, async () => {
+  it("check them with a read key, and charge the account", { timeout: 60_000 }, async () => {
     const { target, cpuOf } = program()
     const reader = { ...target, key: await readKey(target) }
     const before = await secondsUsed(target)
@@ -26,8 +24,6 @@ describe("analyses of filters with thousands of words", () => {
       for (const [name, text] of Object.entries(filters)) {
         const { status, body } = await call(reader, "/rules/check", { overrides: { firehose: text } })
         assert.deepStrictEqual([status, body["platforms"]?.["firehose"]?.["valid"]], [200, true], name)
-        const translation = body["platforms"]?.["firehose"]?.["translations"]?.["x"]
-        assert.isTrue(translation?.["text"] === undefined || INCOMPLETE.test(String(translation["incomplete"])), name)
       }
     })
     assert.isBelow(cpu, MAX_CPU_SECONDS)

@@ -1,6 +1,5 @@
 /** Checks the fields, values and operators of a parsed rule. */
 import { codePointName } from "../../text/codePointName.ts"
-import { nearest } from "../../text/nearest.ts"
 import type { Report } from "../issues/Report.ts"
 import { Budget } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
@@ -182,7 +181,7 @@ const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef)
     )
     return
   }
-  const near = nearest(ref.name, fieldNames)
+  const near = report.nearest(ref.name, fieldNames)
   if (near !== undefined) {
     report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: did you mean "${near}"`, {
       expected: [near],

@@ -1,5 +1,4 @@
 /** Checks the values of keyword fields, which match whole values and are case-sensitive. */
-import { nearest } from "../../text/nearest.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldInfo } from "./fields.ts"
@@ -204,7 +203,7 @@ const checkLabel = (report: Report, query: Exact, field: LabelField): void => {
     })
     return
   }
-  const near = suggestion ?? nearest(text.startsWith("/") ? text : `/${text}`, labelsOf(field))
+  const near = suggestion ?? report.nearest(text.startsWith("/") ? text : `/${text}`, labelsOf(field))
   report.warning("unknown-label", start, end, `${quoted(text)} is not a known label of ${field}`, {
     expected: near === undefined ? labelsOf(field) : [`"${near}"`],
     fix: near === undefined ? undefined : report.fix(`Write "${near}"`, start, end, quotePhrase(near))

@@ -29,7 +29,7 @@ export interface Parsed {
 export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => {
   const { issues, ast, isFixable } = run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
-  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true).issues : undefined)
+  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).issues : undefined)
   return { ...withValidFixes({ issues, before: issues }, checkAgain, options), rule }
 }
 
@@ -43,9 +43,10 @@ export { lower, print }
 const run = (
   text: string,
   { maxLength = limits.maxLength }: CheckOptions = {},
-  checksValues: boolean
+  checksValues: boolean,
+  hasSuggestions = true
 ): Parsed & { readonly isFixable: boolean } => {
-  const report = new Report(text)
+  const report = new Report(text, { hasSuggestions })
   if (text.length > maxLength) {
     const message = `The rule has ${text.length} characters: at most ${maxLength} are allowed`
     report.error("too-long", maxLength, text.length, message)

@@ -18,6 +18,11 @@ export interface Advice {
   readonly fix?: Fix | undefined
 }
 
+export interface ReportOptions {
+  readonly maxPerSeverity?: number
+  readonly hasSuggestions?: boolean
+}
+
 export class Report {
   readonly text: string
   /** In the order found. */
@@ -26,10 +31,13 @@ export class Report {
   errors = 0
   warnings = 0
   private readonly maxPerSeverity: number
+  private readonly hasSuggestions: boolean
 
-  constructor(text: string, maxPerSeverity: number = MAX_ISSUES) {
+  /** Without suggestions, issues have the same codes and places. */
+  constructor(text: string, { maxPerSeverity = MAX_ISSUES, hasSuggestions = true }: ReportOptions = {}) {
     this.text = text
     this.maxPerSeverity = maxPerSeverity
+    this.hasSuggestions = hasSuggestions
   }
 
   error(code: string, start: number, end: number, message: string, advice?: Advice): void {
@@ -78,9 +86,9 @@ export class Report {
     return { message, text: text + this.text.slice(at) }
   }
 
-  /** The nearest known word, skipped once errors are discarded. */
+  /** The nearest known word, skipped once issues are discarded. */
   nearest(word: string, candidates: Iterable<string>): string | undefined {
-    return this.isFull ? undefined : nearest(word, candidates)
+    return this.isFull || this.overflowed || !this.hasSuggestions ? undefined : nearest(word, candidates)
   }
 }
 

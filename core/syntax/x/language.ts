@@ -40,20 +40,24 @@ function read(
   { maxLength = limits.maxLength, ...options }: CheckOptions,
   semantics: boolean
 ): Checked<Rule> {
-  const { report, ast } = examine(text, maxLength, semantics)
+  const { report, ast } = examine(text, maxLength, { semantics, hasSuggestions: true })
   const rule = report.errors === 0 && ast !== undefined ? { text, ast } : undefined
   const isFixable = text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
   const checkAgain = (fixed: string): ReadonlyArray<Issue> | undefined => {
     if (!isFixable) return undefined
-    const again = examine(fixed, maxLength, semantics).report
+    const again = examine(fixed, maxLength, { semantics, hasSuggestions: false }).report
     return again.overflowed ? undefined : again.found
   }
   const issues = { issues: limited(inTextOrder(report.found)), before: report.found }
   return { ...withValidFixes(issues, checkAgain, options), rule }
 }
 
-function examine(text: string, maxLength: number, semantics: boolean) {
-  const report = new Report(text, MAX_COLLECTED)
+function examine(
+  text: string,
+  maxLength: number,
+  { semantics, hasSuggestions }: { readonly semantics: boolean; readonly hasSuggestions: boolean }
+) {
+  const report = new Report(text, { maxPerSeverity: MAX_COLLECTED, hasSuggestions })
   if (text.length > maxLength) {
     const message = `A rule has at most ${maxLength} characters, this one has ${text.length}: shorten it or split it into several rules`
     report.error("too-long", maxLength, text.length, message, { expected: [`at most ${maxLength} characters`] })

@@ -46,6 +46,21 @@ describe("fixedText", () => {
       assert.isUndefined(fixOf(fixedBy(change), "a"))
     }
   })
+
+  it("stops a long filter with many issues after a bounded number of characters, and says so", () => {
+    const { check } = firehose
+    const words = (count: number, prefix: string) =>
+      Array.from({ length: count }, (_, n) => `${prefix}${n}`).join(" OR ")
+    const text = `${words(15, "titel:a")} OR ${words(980, "w")}`
+    let characters = 0
+    const counted: Language["check"] = (sent, options) => {
+      characters += sent.length
+      return check(sent, options)
+    }
+    const stopped = finish(fixedTextInTurns(counted, { text, issues: check(text).issues }))
+    assert.deepStrictEqual(stopped, { isStopped: true })
+    assert.isBelow(characters, 100_000)
+  })
 })
 
 // ---- helpers ----

@@ -83,6 +83,10 @@ const UNITS_PER_LEAF = 0.5
 const UNITS_PER_EVENT = 5
 const UNITS_PER_EXAMPLES = 5
 const UNITS_PER_CHARACTER = 0.2
+const UNITS_PER_VALUE = 4
+
+/** Each adds a value to a copy of those before. */
+const LEAVES_PER_UNIT = 200
 
 /** Ways to satisfy the other clauses. */
 const MAX_CHOICES = 6
@@ -178,7 +182,7 @@ class WitnessSearch {
     let content = this.base
     for (const { predicate, value } of leaves) {
       const edit = yield* this.editFor(predicate, value, choice)
-      if (edit === undefined || !(yield* this.spend(UNITS_PER_LEAF))) return undefined
+      if (edit === undefined || !(yield* this.spend(UNITS_PER_LEAF + leaves.length / LEAVES_PER_UNIT))) return undefined
       content = edit(content)
     }
     return content
@@ -228,9 +232,7 @@ class WitnessSearch {
   /** `size`: of the clause. */
   private *holds(clause: Expression, size: number, edit: Edit): Turns<boolean | undefined> {
     const content = this.withSomeText(edit(this.base))
-    if (!(yield* this.spend(UNITS_PER_EVENT + UNITS_PER_LEAF * size + UNITS_PER_CHARACTER * lengthOf(content)))) {
-      return undefined
-    }
+    if (!(yield* this.spend(unitsOf(content) + UNITS_PER_LEAF * size))) return undefined
     const event = eventOf(this.source.language, content)
     return event && (yield* this.evaluate(clause, event))
   }
@@ -254,8 +256,7 @@ class WitnessSearch {
     content: Content,
     wanted: { readonly matches: boolean; readonly flipped: Expression }
   ): Turns<Witness["events"] | undefined> {
-    const units = UNITS_PER_EVENT + UNITS_PER_LEAF * this.size + UNITS_PER_CHARACTER * lengthOf(content)
-    if (!(yield* this.spend(2 * units))) return undefined
+    if (!(yield* this.spend(2 * unitsOf(content) + UNITS_PER_LEAF * this.size))) return undefined
     const { source, target } = this
     const before = eventOf(source.language, content)
     const after = eventOf(target.language, content)
@@ -294,11 +295,12 @@ class Replayed<A> implements Iterable<A> {
   }
 }
 
-/** In characters, and those between two values. */
-function lengthOf({ texts, otherLinks, own, separator, link = "", title = "" }: Content): number {
-  const values = [...texts, ...otherLinks.map(({ title = "" }) => title), ...Object.values(own).flat()]
-  return (
-    link.length + title.length + values.reduce<number>((sum, value) => sum + String(value).length + separator.length, 0)
+/** What it costs to read the content as an event. */
+function unitsOf({ texts, otherLinks, own, link = "", title = "" }: Content): number {
+  const values = [link, title, ...texts, ...otherLinks.map(({ title = "" }) => title), ...Object.values(own).flat()]
+  return values.reduce<number>(
+    (sum, value) => sum + UNITS_PER_VALUE + UNITS_PER_CHARACTER * String(value).length,
+    UNITS_PER_EVENT
   )
 }
 

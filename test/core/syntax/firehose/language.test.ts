@@ -370,13 +370,17 @@ describe("check", () => {
   it("accepts at most 1,024 clauses", () => {
     const rule = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join(" OR ")
     assert.isDefined(check(rule(1024), { maxLength: 100_000 }).rule)
-    assert.strictEqual(check(rule(1025), { maxLength: 100_000 }).issues[0]?.code, "too-many-clauses")
+    const [issue] = check(`(${rule(1500)}) AND title:"a b" AND dr:[1 TO 9]`, { maxLength: 100_000 }).issues
+    assert.strictEqual(issue?.code, "too-many-clauses")
+    assert.strictEqual(issue?.message, "A rule can have at most 1024 clauses: this one has 1502")
   })
 
   it("accepts parentheses nested at most 50 deep", () => {
     const rule = (depth: number) => `${"(".repeat(depth)}tesla${")".repeat(depth)}`
     assert.isDefined(check(rule(50)).rule)
-    assert.strictEqual(check(rule(51)).issues[0]?.code, "too-deep")
+    const [issue] = check(rule(70)).issues
+    assert.strictEqual(issue?.code, "too-deep")
+    assert.strictEqual(issue?.message, "Parentheses can be nested at most 50 deep: these are nested 70 deep")
   })
 
   it("reports at most 20 issues, and prefers errors over warnings", () => {

@@ -150,6 +150,8 @@ describe("check", () => {
       check(nested(limits.maxDepth + 1)).issues.map(({ code }) => code),
       ["too-deep"]
     )
+    const message = "Parentheses are nested too deep: at most 100 levels, these have 130"
+    assert.strictEqual(check(nested(130)).issues[0]?.message, message)
   })
 
   it("reports lone surrogates", () => {

@@ -43,6 +43,16 @@ describe("witnesses", () => {
     })
   }
 
+  it("are looked for within a budget, and the translation says if it is used up", () => {
+    const few = translationOf("x", "electric lang:en from:nasa")
+    assert.isUndefined(few.incomplete)
+    const many = Array.from({ length: 150 }, (_, n) => `#a${n}`).join(" ")
+    const { clauses, incomplete } = translationOf("x", many)
+    assert.match(incomplete ?? "", /^The search for witnesses stopped/)
+    const found = clauses.filter(({ witnesses }) => witnesses.length > 0).length
+    assert.isTrue(found > 0 && found < clauses.length, `${found} of ${clauses.length}`)
+  })
+
   it("are absent for exact clauses and if there is no translation", () => {
     for (const [from, , cases] of directions) {
       for (const [source] of cases) {
