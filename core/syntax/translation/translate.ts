@@ -3,7 +3,7 @@
  * or left out, and whether that makes the rule wider or narrower.
  */
 
-import type { Turns } from "../../work/turns.ts"
+import { Pace, type Turns } from "../../work/turns.ts"
 import type { Checked, FixOptions } from "../expression/checked.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
@@ -88,7 +88,9 @@ export function* translateInTurns(
   }
   const source = valid.expression
   const translator = new Translator(text, to)
-  const translated = translator.finish(translator.translate(source, true))
+  const part = yield* translator.translate(source, true)
+  yield
+  const translated = translator.finish(part)
   yield
   const printed = translated && to.target.print(translated)
   const checked = printed === undefined ? undefined : to.check(printed, { fixes: "none" })
@@ -101,10 +103,13 @@ export function* translateInTurns(
 /** A partial rule, or only the outcomes of its clauses if all of them are left out. */
 type TranslatedPart = PartialRule | ReadonlyArray<ClauseOutcome>
 
+const STEPS_PER_PREDICATE = 8_000
+
 class Translator {
   readonly source: string
   readonly to: TargetLanguage
   readonly outcomes: Array<ClauseOutcome> = []
+  private readonly pace = new Pace()
   /** Why there is no translation. */
   failure: string | undefined
   /** The clause of the last predicate: a clause may have thousands of them, with the same span. */
@@ -115,19 +120,20 @@ class Translator {
     this.to = to
   }
 
-  translate(expression: Expression, positive: boolean): TranslatedPart {
+  *translate(expression: Expression, positive: boolean): Turns<TranslatedPart> {
     switch (expression._tag) {
       case "And":
       case "Or":
-        return this.translateGroup(expression._tag, expression.clauses, positive)
+        return yield* this.translateGroup(expression._tag, expression.clauses, positive)
       case "Not": {
-        const clause = this.translate(expression.clause, !positive)
+        const clause = yield* this.translate(expression.clause, !positive)
         return isRule(clause) ? negate(clause) : clause
       }
       case "Everything":
       case "Nothing":
         return { _tag: expression._tag, outcomes: [this.outcome(expression.span, "Matches the same events")] }
       default:
+        if (this.pace.endsTurn(STEPS_PER_PREDICATE)) yield
         return this.translatePredicate(expression, positive)
     }
   }
@@ -188,12 +194,16 @@ class Translator {
     return this.last.text
   }
 
-  private translateGroup(tag: "And" | "Or", clauses: ReadonlyArray<Expression>, positive: boolean): TranslatedPart {
+  private *translateGroup(
+    tag: "And" | "Or",
+    clauses: ReadonlyArray<Expression>,
+    positive: boolean
+  ): Turns<TranslatedPart> {
     const parts: Array<PartialRule> = []
     const outcomes: Array<ClauseOutcome> = []
     const lost: Array<ClauseOutcome> = []
     for (const clause of clauses) {
-      const part = this.translate(clause, positive)
+      const part = yield* this.translate(clause, positive)
       if (isRule(part)) {
         parts.push(part)
         outcomes.push(...part.outcomes)
