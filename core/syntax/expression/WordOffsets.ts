@@ -94,4 +94,4 @@ const PIECE = 500
 const MAX_PIECE = 20_000
 /** Longer than any word with the characters around it that tokenizers ignore. */
 const MAX_WORD = 600
-const STEPS_PER_CHARACTER = 100
+const STEPS_PER_CHARACTER = 50
