@@ -1,10 +1,11 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either, Schema } from "effect"
 import type { FilterEdits } from "../syntax/edits/FilterEdits.ts"
-import type { Checked, FixOptions } from "../syntax/expression/checked.ts"
+import type { Checked } from "../syntax/expression/checked.ts"
 import type { EventSummary, PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { LanguageHelp } from "../syntax/help/page.ts"
+import type { FixOptions } from "../syntax/issues/Report.ts"
 import type { TranslationTarget } from "../syntax/translation/target.ts"
 import type { ExampleEvents } from "../syntax/translation/witness/content.ts"
 

@@ -3,8 +3,9 @@
 import { type FilterEdit, nearestEditsInTurns } from "../syntax/edits/nearestEdits.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import { type Explanation, explainInTurns } from "../syntax/expression/explain.ts"
-import type { Expression } from "../syntax/expression/expression.ts"
+import type { Expression, Predicate } from "../syntax/expression/expression.ts"
 import type { Span } from "../syntax/issues/issue.ts"
+import { strengthOf, strengths } from "../syntax/translation/strength.ts"
 import { truncated } from "../text/truncated.ts"
 import type { Turns } from "../work/turns.ts"
 import { WorkBudget } from "../work/WorkBudget.ts"
@@ -38,7 +39,7 @@ export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent)
   const held = explanation.clauses.map((clause) => clause.held)
   yield
   const budget = new WorkBudget(Math.min(MAX_WORK, BASE_WORK + WORK_PER_CHARACTER * text.length))
-  const missed = { text, expression, held, event, check }
+  const missed = { text, expression, held, event, check, isSubject }
   const found = yield* nearestEditsInTurns(missed, edits, { max: MAX_CHANGES, budget })
   const changes = found.map((edit) => changeOf(edit, text))
   return { ...explanation, changes, ...(budget.isUsedUp && { incomplete: INCOMPLETE }) }
@@ -47,6 +48,8 @@ export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent)
 // ---- helpers ----
 
 const MAX_CHANGES = 3
+
+const isSubject = (clause: Predicate): boolean => strengthOf(clause) > strengths.kind
 
 /** Of the search for changes, in units. */
 const BASE_WORK = 20_000

@@ -55,6 +55,8 @@ export const finish = <A>(turns: Turns<A>): A => {
 /** Runs the turns, and yields to other fibers every few milliseconds. `yieldIfDue`: from `yieldRegularly`. */
 export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): Effect.Effect<A> =>
   Effect.gen(function* () {
+    // Many callers can start in the same turn of the event loop.
+    if (yieldIfDue === undefined) yield* yieldIfTurnIsLong
     const pause = yieldIfDue ?? (yield* yieldRegularly)
     const meter = yield* FiberRef.get(currentMeter)
     const run = () => {
@@ -100,11 +102,14 @@ export const withMeter = <A, E, R>(use: (workedSeconds: () => number) => Effect.
     )
   })
 
-/** Gives an effect to run between two pieces of work: it yields to other fibers once `MAX_MILLIS` have passed. */
+/**
+ * Gives an effect to run between two pieces of work: it yields once `MAX_MILLIS` have passed, and goes on in a turn of
+ * the event loop that is not long yet. So any number of callers together hold the loop as long as one.
+ */
 export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Effect.clock, (clock) => {
   const now = () => clock.unsafeCurrentTimeMillis()
   let since = now()
-  const next = Effect.map(Effect.promise(nextTurn), () => {
+  const next = Effect.map(Effect.zipRight(Effect.promise(nextTurn), yieldIfTurnIsLong), () => {
     since = now()
   })
   return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))

@@ -1,13 +1,13 @@
 /** Finds the smallest changes of a filter with which it matches an event that it missed. */
 import { Pace, type Turns } from "../../work/turns.ts"
 import type { WorkBudget } from "../../work/WorkBudget.ts"
-import type { Checked, FixOptions } from "../expression/checked.ts"
+import type { Checked } from "../expression/checked.ts"
 import { evaluateInTurns } from "../expression/evaluate.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import { leavesOf } from "../expression/explain.ts"
-import type { Expression } from "../expression/expression.ts"
+import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
-import { strengthOf, strengths } from "../translation/strength.ts"
+import type { FixOptions } from "../issues/Report.ts"
 import type { FilterEdits } from "./FilterEdits.ts"
 
 /**
@@ -35,6 +35,8 @@ export interface MissedEvent {
   readonly held: ReadonlyArray<boolean>
   readonly event: EventFields
   readonly check: (text: string, options?: FixOptions) => Checked
+  /** Whether the clause says more than what many events have in common. */
+  readonly isSubject: (clause: Predicate) => boolean
 }
 
 /**
@@ -42,7 +44,7 @@ export interface MissedEvent {
  * the filter still looks for what it looked for. Gives what it has if the budget is used up.
  */
 export function* nearestEditsInTurns(
-  { text, expression, held, event, check }: MissedEvent,
+  { text, expression, held, event, check, isSubject }: MissedEvent,
   edits: FilterEdits,
   { max, budget }: { readonly max: number; readonly budget: WorkBudget }
 ): Turns<ReadonlyArray<FilterEdit>> {
@@ -51,7 +53,7 @@ export function* nearestEditsInTurns(
   if (judge(expression, held.values(), results)) return []
   const found: Array<FilterEdit> = []
   const candidates = flipping(expression, true, { text, event, edits, results, budget })
-  const needsSubject = hasSubject(expression)
+  const needsSubject = hasSubject(expression, isSubject)
   for (const candidate of yield* rankedInTurns(text, candidates, budget)) {
     // An alternative is offered only if the filter as it is cannot be made to match.
     if (found.length === max || (found.length > 0 && candidate.kind === "add")) break
@@ -59,7 +61,7 @@ export function* nearestEditsInTurns(
     if (!budget.take(UNITS_PER_CHECK + candidate.text.length)) break
     const { rule } = check(candidate.text, { fixes: "none" })
     yield
-    if (rule === undefined || (needsSubject && !hasSubject(rule.expression))) continue
+    if (rule === undefined || (needsSubject && !hasSubject(rule.expression, isSubject))) continue
     if ((yield* budget.run(evaluateInTurns(rule.expression, event, pace))) !== true) continue
     const { tier: _, ...edit } = candidate
     found.push({ ...edit, text: rule.canonical })
@@ -113,11 +115,10 @@ interface Search extends Pick<MissedEvent, "text" | "event"> {
   readonly budget: WorkBudget
 }
 
-/** A clause says more than what many events have in common. `storm lang:en` without `storm` is all posts in English. */
-const hasSubject = (expression: Expression): boolean =>
+/** `storm lang:en` without `storm` is all posts in English. */
+const hasSubject = (expression: Expression, isSubject: MissedEvent["isSubject"]): boolean =>
   leavesOf(expression).some(
-    ({ leaf, isNegated }) =>
-      !isNegated && leaf._tag !== "Everything" && leaf._tag !== "Nothing" && strengthOf(leaf) > strengths.kind
+    ({ leaf, isNegated }) => !isNegated && leaf._tag !== "Everything" && leaf._tag !== "Nothing" && isSubject(leaf)
   )
 
 /** Changes with which the node has the result `wanted`. It has the opposite one. */

@@ -1,6 +1,6 @@
 /** The result of checking a filter. */
-import type { WorkBudget } from "../../work/WorkBudget.ts"
 import type { Issue } from "../issues/issue.ts"
+import type { FixOptions } from "../issues/Report.ts"
 import type { Expression } from "./expression.ts"
 
 export interface ValidRule {
@@ -16,14 +16,6 @@ export interface Checked<Rule = ValidRule> {
   readonly rule: Rule | undefined
   /** Some issues have no fix because verifying them takes too much work. */
   readonly hasUnverifiedFixes?: true
-}
-
-/** How much work the fixes of a check may take. */
-export interface FixOptions {
-  /** Which fixes are verified and kept. `first`: that of the first error, or else of the first warning, that has one. By default all. */
-  readonly fixes?: "all" | "first" | "none"
-  /** For verifying fixes: the text is checked once for each. By default 16,000 characters in all. */
-  readonly budget?: WorkBudget
 }
 
 export interface CheckOptions extends FixOptions {

@@ -2,7 +2,6 @@
 
 import { nearest } from "../../text/nearest.ts"
 import { WorkBudget } from "../../work/WorkBudget.ts"
-import type { FixOptions } from "../expression/checked.ts"
 import type { Fix, Issue, Span } from "./issue.ts"
 
 /** The maximum number of issues in the result of a check. */
@@ -21,6 +20,14 @@ export interface Advice {
 export interface ReportOptions {
   readonly maxPerSeverity?: number
   readonly hasSuggestions?: boolean
+}
+
+/** How much work the fixes of a check may take. */
+export interface FixOptions {
+  /** Which fixes are verified and kept. `first`: that of the first error, or else of the first warning, that has one. By default all. */
+  readonly fixes?: "all" | "first" | "none"
+  /** For verifying fixes: the text is checked once for each. By default 16,000 characters in all. */
+  readonly budget?: WorkBudget
 }
 
 export class Report {

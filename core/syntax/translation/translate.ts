@@ -4,9 +4,10 @@
  */
 
 import { Pace, type Turns } from "../../work/turns.ts"
-import type { Checked, FixOptions } from "../expression/checked.ts"
+import type { Checked } from "../expression/checked.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
+import type { FixOptions } from "../issues/Report.ts"
 import {
   type ClauseOutcome,
   type Group,

@@ -8,6 +8,8 @@ import { type EditKind, type FilterEdit, nearestEditsInTurns } from "../../../..
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { PlatformEvent } from "../../../../core/syntax/expression/eventFields.ts"
 import { outcomeInTurns } from "../../../../core/syntax/expression/explain.ts"
+import type { Predicate } from "../../../../core/syntax/expression/expression.ts"
+import { strengthOf, strengths } from "../../../../core/syntax/translation/strength.ts"
 import { finish, Pace } from "../../../../core/work/turns.ts"
 import { WorkBudget } from "../../../../core/work/WorkBudget.ts"
 import { sized } from "../../../long.ts"
@@ -18,6 +20,8 @@ const NOW = Date.parse("2026-11-15T12:00:00Z")
 const read = (language: Language, record: unknown): PlatformEvent =>
   Either.getOrThrow(language.events.read(record, NOW))
 
+const isSubject = (clause: Predicate) => strengthOf(clause) > strengths.kind
+
 /** `undefined` if the filter is not valid or matches the event. */
 const editsOf = (language: Language, text: string, event: PlatformEvent): ReadonlyArray<FilterEdit> | undefined => {
   const expression = language.check(text).rule?.expression
@@ -26,7 +30,7 @@ const editsOf = (language: Language, text: string, event: PlatformEvent): Readon
   const { matched, held } = finish(outcomeInTurns(expression, event, new Pace()))
   if (matched) return undefined
   return finish(
-    nearestEditsInTurns({ text, expression, held, event, check: language.check }, edits, {
+    nearestEditsInTurns({ text, expression, held, event, check: language.check, isSubject }, edits, {
       max: 3,
       budget: new WorkBudget(50_000)
     })
@@ -136,7 +140,7 @@ describe("nearestEditsInTurns", () => {
     const edits = language.edits?.("chile")
     assert(expression !== undefined && edits !== undefined)
     const event = read(language, post)
-    const missed = { text: "chile", expression, held: [true], event, check: language.check }
+    const missed = { text: "chile", expression, held: [true], event, check: language.check, isSubject }
     assert.deepStrictEqual(finish(nearestEditsInTurns(missed, edits, { max: 3, budget: new WorkBudget(50_000) })), [])
   })
 })

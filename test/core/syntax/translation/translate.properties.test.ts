@@ -4,10 +4,10 @@ import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import type { Fidelity } from "../../../../core/syntax/translation/translate.ts"
-import { translate, translateWithWitnesses } from "./translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
 import { languageOf, type PlatformId } from "../../../platforms.ts"
 import { firehoseRules, type Pair, pairs, xRules } from "./eventPairs.ts"
+import { translate, translateWithWitnesses } from "./translate.ts"
 
 const expressionOf = (platform: PlatformId, text: string): Expression | undefined => {
   if (platform === "x") {

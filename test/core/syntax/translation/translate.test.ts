@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
-import { translate } from "./translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
 import { languageOf, type PlatformId } from "../../../platforms.ts"
 import { directions } from "./corpus.ts"
+import { translate } from "./translate.ts"
 
 for (const [from, to, cases] of directions) {
   describe(`translate from ${from} to ${to}`, () => {
