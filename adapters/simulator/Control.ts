@@ -10,7 +10,7 @@ import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
 import type { PostChange } from "./x/Posts.ts"
-import type { XState } from "./x/XState.ts"
+import type { PostTruth, XState } from "./x/XState.ts"
 
 export interface PublishResult {
   readonly accepted: Readonly<Record<SimulatedPlatform, number>>
@@ -95,6 +95,9 @@ export class Control {
   /** What went out on streams after the number `since`, oldest first. */
   readonly delivered = (since: number, limit: number): Effect.Effect<DeliveryPage> =>
     Effect.sync(() => this.world.deliveries.page(since, limit))
+
+  /** The newest posts that meet rules of X, oldest first. */
+  readonly truth: Effect.Effect<ReadonlyArray<PostTruth>> = Effect.sync(() => this.x.truth)
 
   /** Returns how many of the posts were published. */
   readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>

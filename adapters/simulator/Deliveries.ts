@@ -8,7 +8,11 @@ export interface SentEvent {
   /** Of a page. */
   readonly url?: string
   readonly rules: ReadonlyArray<string>
+  /** The fault that damaged the record. */
+  readonly damaged_by?: DamagedBy
 }
+
+export type DamagedBy = "cut" | "torn-line" | "half-utf8" | "without-rules" | "unknown-rules" | "oversized"
 
 export interface Delivery extends SentEvent {
   /** Counts from 1, in the order of sending. */
@@ -17,8 +21,6 @@ export interface Delivery extends SentEvent {
   readonly at: number
   readonly platform: SimulatedPlatform
   readonly connection: string
-  /** The fault that damaged the record. */
-  readonly damaged_by?: "cut" | "torn-line" | "half-utf8"
 }
 
 export interface DeliveryPage {

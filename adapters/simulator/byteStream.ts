@@ -1,6 +1,6 @@
 /** The bytes of an open stream: records, keep-alives between them, and injected stream faults. */
 import { Effect, Option, Stream } from "effect"
-import type { Delivery, SentEvent } from "./Deliveries.ts"
+import type { SentEvent } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { World } from "./World.ts"
 import { Dropped } from "./wire.ts"
@@ -129,11 +129,9 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
 
 type Action =
   /** `sent` if these are the last bytes of a record. */
-  | { readonly do: "send"; readonly bytes: Uint8Array; readonly sent?: Sent }
+  | { readonly do: "send"; readonly bytes: Uint8Array; readonly sent?: SentEvent }
   | { readonly do: "wait"; readonly millis: number }
   | { readonly do: "end" | "cut" }
-
-type Sent = SentEvent & Pick<Delivery, "damaged_by">
 
 interface State {
   sentAt: number | undefined
@@ -182,7 +180,7 @@ const withIncompleteCharacter = ({ head, json, tail }: Frame): Uint8Array => {
 }
 
 const inPieces = (
-  { bytes, sent }: { readonly bytes: Uint8Array; readonly sent: Sent },
+  { bytes, sent }: { readonly bytes: Uint8Array; readonly sent: SentEvent },
   size: number,
   millis: number
 ): ReadonlyArray<Action> => {

@@ -34,6 +34,7 @@ const routes: Readonly<Record<string, (control: Control, call: Call) => Effect.E
   "GET /settings": (control) => ok({ settings: control.settings, switches: settingLines(), fixed: fixedAssumptions }),
   "PATCH /settings": (control, call) => withJson(call, (value) => patch(control, value)),
   "POST /events": (control, { body }) => publish(control, body),
+  "GET /x/truth": (control) => Effect.map(control.truth, (posts) => jsonReply(200, { posts })),
   "POST /x/posts": (control, call) => withJson(call, (value) => changePosts(control, value)),
   "GET /faults": (control) =>
     Effect.zipWith(control.state, control.faults, ({ faults_fired }, active) =>

@@ -52,7 +52,11 @@ export const FaultRequest = Schema.Union(
     connections: Schema.optionalWith(Count, { exact: true })
   }),
   kind("clock-skew", { skew_seconds: Schema.Number.pipe(Schema.between(-1_000_000_000, 1_000_000_000)) }),
-  kind("hold-slot", { hold_seconds: field(Count, 900) })
+  kind("hold-slot", { hold_seconds: field(Count, 900) }),
+  kind("cut-backfill", { records: field(Count, 3) }),
+  kind("without-rules", {}),
+  kind("unknown-rules", {}),
+  kind("oversized", { bytes: field(Count, 17 * 1024 * 1024) })
 )
 export type FaultRequest = typeof FaultRequest.Type
 export type FaultKind = FaultRequest["kind"]
@@ -85,7 +89,11 @@ export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
   "drop-rules": "Delete all rules, as happens after 180 days",
   "lower-caps": "Lower caps while active; rules, connections",
   "clock-skew": "Report wrong times while active; skew_seconds",
-  "hold-slot": "Keep the slot of the next client that disconnects (x); hold_seconds"
+  "hold-slot": "Keep the slot of the next client that disconnects (x); hold_seconds",
+  "cut-backfill": "Drop a connection after the first records of its backfill (x); records",
+  "without-rules": "Send a post without matching_rules (x)",
+  "unknown-rules": "Send a post with matching_rules that do not exist (x)",
+  oversized: "Send a post in a line that is too long (x); bytes"
 }
 
 export class Faults {
@@ -194,7 +202,11 @@ const lastingKinds: ReadonlySet<FaultKind> = new Set<FaultKind>(["lower-caps", "
 const onlyPlatform: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
   disconnect: "x",
   "stream-error": "firehose",
-  "hold-slot": "x"
+  "hold-slot": "x",
+  "cut-backfill": "x",
+  "without-rules": "x",
+  "unknown-rules": "x",
+  oversized: "x"
 }
 
 const isExpired = ({ until }: ActiveFault, now: number): boolean => until !== undefined && until <= now

@@ -8,6 +8,7 @@ export type Tier = typeof Tier.Type
 export const Count = WholeNumber({ min: 0, max: 1_000_000_000 })
 export const Seconds = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 const Rate = Schema.Number.pipe(Schema.between(0, 10_000))
+const Percent = Schema.Number.pipe(Schema.between(0, 100))
 const Codes = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.pattern(/^[!-~]{1,512}$/))
 
@@ -36,6 +37,8 @@ const XSettings = Schema.Struct({
   credits: optionalCount("Posts that can be read before 402; null: unlimited"),
   usage_cap: optionalCount("Posts that can be read before 429 UsageCapExceeded; null: unlimited"),
   usage_cap_reset_seconds: setting(Seconds, 864_000, "Time from reaching usage_cap until the count starts again"),
+  late_posts_percent: setting(Percent, 0, "Share of posts that reach the streams late"),
+  late_seconds: setting(Seconds, 6, "How late they are; X documents 6 to 7 for the latest of 100"),
   rule_delay_seconds: setting(Seconds, 0, "Delay before a new rule takes effect; X documents about 20"),
   atomic_invalid: setting(Schema.Boolean, false, "One invalid rule rejects its whole batch"),
   rule_cap_status: choice([422, 400], "Status of RulesCapExceeded"),

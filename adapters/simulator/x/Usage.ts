@@ -42,6 +42,11 @@ export class Usage {
     return undefined
   }
 
+  sinceReset(now: number): number {
+    this.capResetAt(now)
+    return this.paid - this.paidBefore
+  }
+
   get total(): number {
     return this.paid
   }

@@ -1,5 +1,7 @@
 /** One connection to X's stream: its send queue and the slot it holds. */
+import type { JsonObject } from "../../../core/text/json.ts"
 import type { Item, Source } from "../byteStream.ts"
+import type { DamagedBy } from "../Deliveries.ts"
 import { type Fields, recordOf } from "./fields.ts"
 import { planOf } from "./plan.ts"
 import { disconnectLine, usageCappedLine } from "./problems.ts"
@@ -21,19 +23,26 @@ export class XConnection implements Source, XStream {
   private slotFreeAt: number | undefined
   private wake = () => {}
   private rateWindow = { start: 0, sent: 0 }
+  /** Records of the backfill that are not sent yet. */
+  private backlogLeft: number
+  /** Cuts the connection at that many sent records. */
+  private cutAt: number | undefined
 
+  /** `backlog`: of the backfill. `coming`: posts that arrive later, because they are late. */
   constructor(options: {
     readonly state: XState
     readonly now: number
     readonly fields: Fields
     readonly backlog: ReadonlyArray<MatchedPost>
+    readonly coming: ReadonlyArray<MatchedPost>
     readonly isRecovery: boolean
   }) {
     this.state = options.state
     this.id = options.state.world.uuid()
     this.openedAt = options.now
     this.fields = options.fields
-    this.queue = [...options.backlog]
+    this.queue = [...options.backlog, ...options.coming]
+    this.backlogLeft = options.backlog.length
     this.isRecovery = options.isRecovery
   }
 
@@ -95,18 +104,49 @@ export class XConnection implements Source, XStream {
     }
     if (now - this.rateWindow.start >= 1_000) this.rateWindow = { start: now, sent: 0 }
     if (this.rateWindow.sent >= planOf(world.settings).postsPerSecond) return undefined
-    const post = this.queue.shift()
+    if (this.isBackfillCut(now)) return { type: "cut" }
+    const ready = this.queue.findIndex(({ arrivesAt }) => arrivesAt <= now)
+    const [post] = ready < 0 ? [] : this.queue.splice(ready, 1)
     if (post === undefined) return undefined
     this.rateWindow.sent++
     this.sent++
+    this.backlogLeft--
     usage.recordRead(post.id, now)
-    const json = JSON.stringify(recordOf(post, this.fields, world.settings.x.vocabulary))
     const rules = post.matchingRules.map(({ id }) => id)
-    return { type: "record", frame: { head: "", json, tail: "\r\n" }, sent: { event: post.id, rules } }
+    const { record, damaged_by } = this.damaged(recordOf(post, this.fields, world.settings.x.vocabulary), now)
+    const frame = { head: "", json: JSON.stringify(record), tail: "\r\n" }
+    return { type: "record", frame, sent: { event: post.id, rules, ...(damaged_by && { damaged_by }) } }
   }
 
-  nextCheckAt(): number | undefined {
-    return this.queue.length === 0 ? undefined : this.rateWindow.start + 1_000
+  nextCheckAt(now: number): number | undefined {
+    const first = Math.min(...this.queue.map(({ arrivesAt }) => arrivesAt))
+    if (first === Number.POSITIVE_INFINITY) return undefined
+    return first <= now ? this.rateWindow.start + 1_000 : first
+  }
+
+  private isBackfillCut(now: number): boolean {
+    if (this.isRecovery || this.backlogLeft <= 0) return false
+    if (this.cutAt === undefined) {
+      const fault = this.state.world.faults.take("cut-backfill", { platform: "x", endpoint: "stream", now })
+      this.cutAt = fault === undefined ? undefined : this.sent + fault.records
+    }
+    return this.sent >= (this.cutAt ?? Number.POSITIVE_INFINITY)
+  }
+
+  private damaged(record: JsonObject, now: number): { readonly record: JsonObject; readonly damaged_by?: DamagedBy } {
+    const { faults } = this.state.world
+    const target = { platform: "x", endpoint: "stream", now } as const
+    if (faults.take("without-rules", target) !== undefined) {
+      const { matching_rules: _, ...rest } = record
+      return { record: rest, damaged_by: "without-rules" }
+    }
+    if (faults.take("unknown-rules", target) !== undefined) {
+      const id = String(9_000_000_000_000_000 + this.state.world.random.below(1_000_000_000))
+      return { record: { ...record, matching_rules: [{ id }] }, damaged_by: "unknown-rules" }
+    }
+    const oversized = faults.take("oversized", target)
+    if (oversized === undefined) return { record }
+    return { record: { ...record, padding: "x".repeat(oversized.bytes) }, damaged_by: "oversized" }
   }
 
   onClose(by: "server" | "client", now: number): void {

@@ -28,8 +28,18 @@ export interface XRule {
 export interface MatchedPost {
   readonly id: string
   readonly at: number
+  /** When it reaches the streams. */
+  readonly arrivesAt: number
   readonly payload: JsonObject
   readonly matchingRules: ReadonlyArray<{ readonly id: string; readonly tag?: string }>
+}
+
+/** A published post and the rules that it meets, whether they are in effect or not, and whether it was sent or not. */
+export interface PostTruth {
+  readonly id: string
+  /** In milliseconds. */
+  readonly at: number
+  readonly rules: ReadonlyArray<{ readonly id: string; readonly value: string }>
 }
 
 export interface XStream {
@@ -62,6 +72,8 @@ export class XState {
   readonly usage: Usage
   /** Matched posts of the last 24 hours, oldest first. */
   readonly history: Array<MatchedPost> = []
+  /** Of the newest posts that meet a rule, oldest first. */
+  readonly truth: Array<PostTruth> = []
   readonly posts = new PublishedPosts()
   published = 0
   readonly postsById = new Posts()
@@ -119,14 +131,15 @@ export class XState {
       this.published++
       this.posts.add(payload, now)
       this.postsById.add(event.id, payload)
-      const matched = this.engine
+      const met = this.engine
         .match(event)
         .flatMap((id) => this.rules.get(id) ?? [])
-        .filter(({ activeAt }) => activeAt <= now)
         .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+      if (met.length > 0) this.addTruth({ id: event.id, at: now, rules: met.map(({ id, value }) => ({ id, value })) })
+      const matched = met.filter(({ activeAt }) => activeAt <= now)
       if (matched.length === 0) return 0
       const matchingRules = matched.map(({ id, tag }) => ({ id, ...(tag !== undefined && { tag }) }))
-      const post = { id: event.id, at: now, payload, matchingRules }
+      const post = { id: event.id, at: now, arrivesAt: now + this.delayMillis(), payload, matchingRules }
       this.addToHistory(post, now)
       for (const stream of this.openStreams()) stream.offer(post)
       return matched.length
@@ -151,6 +164,16 @@ export class XState {
   /** Taken slots of the live stream, including those still held for disconnected clients. */
   takenSlots(now: number): number {
     return this.streams.filter((stream) => !stream.isRecovery && stream.holdsSlot(now)).length
+  }
+
+  private delayMillis(): number {
+    const { late_posts_percent, late_seconds } = this.world.settings.x
+    return late_posts_percent > 0 && this.world.random.chance(late_posts_percent / 100) ? late_seconds * 1_000 : 0
+  }
+
+  private addTruth(truth: PostTruth): void {
+    this.truth.push(truth)
+    if (this.truth.length > MAX_HISTORY) this.truth.splice(0, MAX_HISTORY / 2)
   }
 
   private addToHistory(post: MatchedPost, now: number): void {

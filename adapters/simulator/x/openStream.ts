@@ -46,8 +46,9 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
     }
     return tooManyConnections(settings, headers)
   }
-  const backlog = state.history.filter(({ at }) => at >= from && at <= until)
-  const connection = new XConnection({ state, now, fields: fields.right, backlog, isRecovery })
+  const backlog = state.history.filter(({ at, arrivesAt }) => at >= from && at <= until && arrivesAt <= now)
+  const coming = isRecovery ? [] : state.history.filter(({ arrivesAt }) => arrivesAt > now)
+  const connection = new XConnection({ state, now, fields: fields.right, backlog, coming, isRecovery })
   state.addStream(connection)
   ledger.recordOpen("x", state.openStreams().filter((stream) => !stream.isRecovery).length)
   return {

@@ -18,9 +18,9 @@ export const readUsage = ({ state, call, headers }: XCall): Reply => {
     {
       data: {
         cap_reset_day: 1,
-        project_cap: String(settings.x.credits ?? planOf(settings).monthlyPosts),
+        project_cap: String(settings.x.usage_cap ?? settings.x.credits ?? planOf(settings).monthlyPosts),
         project_id: PROJECT_ID,
-        project_usage: String(state.usage.total),
+        project_usage: String(state.usage.sinceReset(call.now)),
         daily_project_usage: { project_id: PROJECT_ID, usage: perDay },
         daily_client_app_usage: [{ client_app_id: CLIENT_APP_ID, usage_result_count: perDay.length, usage: perDay }]
       }

@@ -27,11 +27,17 @@ export const answerX = (state: XState, call: Call): Effect.Effect<Reply, Dropped
       ledger.recordReply("x", route.endpoint, 0, now)
       return new Dropped({ reason: "refused" })
     }
+    // Before the answer, which may use up a fault.
+    const skew = faults.peek("clock-skew", { platform: "x", now })?.skew_seconds ?? 0
     const reply = answer(state, call, route)
     ledger.recordReply("x", route.endpoint, reply.status, now)
     return Effect.succeed({
       ...reply,
-      headers: { ...reply.headers, "x-transaction-id": state.world.uuid().replaceAll("-", "").slice(0, 16) }
+      headers: {
+        ...reply.headers,
+        date: new Date(now + skew * 1_000).toUTCString(),
+        "x-transaction-id": state.world.uuid().replaceAll("-", "").slice(0, 16)
+      }
     })
   })
 

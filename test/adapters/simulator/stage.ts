@@ -54,19 +54,24 @@ export const stage = (settings: SettingsPatch = {}, seed = 1) =>
         Effect.forEach(values, (value) =>
           Effect.map(call("/v1/rules", { method: "POST", headers: TAP, body: { value } }), ({ body }) => body.data.id)
         ),
-      post: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => postOf(text, ++lastNumber)))),
+      post: (...texts) =>
+        Effect.flatMap(simulator.control.now, (now) =>
+          Effect.orDie(simulator.control.publish(texts.map((text) => postOf(text, ++lastNumber, now))))
+        ),
       page: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => pageOf(text, ++lastNumber)))),
       listen: (path, headers) => listening(simulator, path, headers)
     }
     return started
   })
 
-export const postOf = (text: string, number: number) => ({
+/** `now` in milliseconds. */
+export const postOf = (text: string, number: number, now = NOW) => ({
   data: {
     id: String(1_000_000 + number),
     text,
     lang: "en",
     author_id: "7",
+    created_at: new Date(now).toISOString(),
     edit_history_tweet_ids: [String(1_000_000 + number)]
   },
   includes: { users: [{ id: "7", name: "Seven", username: "seven", verified: true }] }
