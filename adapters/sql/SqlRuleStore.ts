@@ -16,6 +16,7 @@ import {
   type NewRule,
   PAUSED,
   type Pause,
+  PENDING,
   type RuleGap,
   type RuleLink,
   RuleStore,
@@ -132,6 +133,16 @@ const make = Effect.gen(function* () {
       from x join versions v using (platform)
       where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
   }
+
+  const addPending: RuleStore["Type"]["addPending"] = (id, platform, { from, to }) =>
+    sql`insert into rule_gaps (rule_id, platform, account_id, started_at, ended_at, cause, detail)
+      select id, ${platform}, account_id, ${from}, ${to}, ${PENDING.cause}, ${PENDING.detail}
+      from rules where id = ${toUuid(id)}`.pipe(Effect.asVoid, unavailable("rules.addPending"))
+
+  const tookEffect: RuleStore["Type"]["tookEffect"] = (platform, rules, at) =>
+    sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)
+      where rule_id = any(${rules.map(toUuid)}::uuid[]) and platform = ${platform} and cause = ${PENDING.cause}
+        and ended_at > ${at}::timestamptz`.pipe(Effect.asVoid, unavailable("rules.tookEffect"))
 
   // Both insert and update see the state before the statement.
   const restore = (id: RuleId, platform: PlatformId, { registered, lostSince, at }: Restored) => sql`
@@ -338,6 +349,8 @@ const make = Effect.gen(function* () {
       Effect.map((rows) => new Map(rows.map(({ id, last }) => [id, last]))),
       unavailable("rules.generations")
     ),
+    addPending,
+    tookEffect,
     restore: (id, platform, restored) =>
       Effect.asVoid(restore(id, platform, restored)).pipe(fenced(sql), unavailable("rules.restore")),
     fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),

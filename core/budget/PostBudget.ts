@@ -31,6 +31,8 @@ export interface StoredBatch {
 export class PostBudget extends Context.Tag("core/PostBudget")<
   PostBudget,
   {
+    /** How many posts are received and not stored yet. They count as used: the platform has charged them. */
+    readonly setWaiting: (platform: Platform, posts: number) => Effect.Effect<void>
     /** Never fails: what cannot be stored now is stored with the next batch. */
     readonly count: (platform: Platform, batch: StoredBatch) => Effect.Effect<void>
     /** Pauses rules if the rest of the month would not fit into the budget. Ends pauses. Idempotent. */
@@ -59,6 +61,8 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
       const scope = yield* Effect.scope
       const wake = yield* Queue.sliding<void>(1)
       const pending = new Map<PlatformId, Map<Subject, number>>()
+      /** Posts that are received and not stored yet. */
+      const waiting = new Map<PlatformId, number>()
       /** Posts until `enforce` is due. */
       const untilDue = new Map<PlatformId, number>()
       const accounts = new Map<RuleId, AccountId>()
@@ -75,6 +79,16 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           const [first] = yield* Effect.orElseSucceed(rules.registrations(rule), () => [])
           if (first !== undefined) accounts.set(rule, first.accountId)
           return Option.map(Option.fromNullable(first), ({ accountId }) => accountId)
+        })
+
+      const setWaiting = (platform: Platform, posts: number) =>
+        Effect.suspend(() => {
+          if (!isCounted(platform)) return Effect.void
+          const added = Math.max(0, posts - (waiting.get(platform.id) ?? 0))
+          waiting.set(platform.id, posts)
+          const left = (untilDue.get(platform.id) ?? Number.POSITIVE_INFINITY) - added
+          untilDue.set(platform.id, left)
+          return left <= 0 ? Effect.asVoid(Queue.offer(wake, undefined)) : Effect.void
         })
 
       const count = (platform: Platform, { posts, matches, added }: StoredBatch) =>
@@ -100,9 +114,6 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
             "StoreUnavailable",
             () => Effect.sync(() => pending.set(platform.id, counts))
           )
-          const left = (untilDue.get(platform.id) ?? Number.POSITIVE_INFINITY) - posts
-          untilDue.set(platform.id, left)
-          if (left <= 0) yield* Queue.offer(wake, undefined)
         }).pipe(Effect.catchAllDefect((defect) => Effect.logError(`Cannot count posts of "${platform.id}"`, defect)))
 
       /** What the platform last reported for this month. Some comparisons come without usage, or with an older one. */
@@ -119,7 +130,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
       const usedBy = (platform: Platform, now: number) =>
         Effect.gen(function* () {
           const own = yield* store.count(platform.id, monthOf(now), "all")
-          return Math.max(own, yield* reportedBy(platform, now))
+          return Math.max(own + (waiting.get(platform.id) ?? 0), yield* reportedBy(platform, now))
         })
 
       const pause = (platform: Platform, paused: ReadonlyArray<StoredRegistration>, spent: Spent) => {
@@ -266,6 +277,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         })
 
       return Context.make(PostBudget, {
+        setWaiting,
         count,
         enforce,
         due: Effect.raceFirst(Effect.sleep("1 minute"), Queue.take(wake)),

@@ -56,7 +56,7 @@ export const advanceTo = (ledger: Ledger, at: number): Ledger =>
 export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
   switch (signal._tag) {
     case "Event":
-      return unchanged(advanceTo(ledger, signal.delivery.receivedAt))
+      return unchanged(signal.delivery.isSignOfLife === false ? ledger : advanceTo(ledger, signal.delivery.receivedAt))
     case "Alive":
       return unchanged(advanceTo(ledger, signal.at))
     case "GapStarted":
@@ -93,9 +93,11 @@ export const WireGap = Schema.Struct({
   rule_id: Schema.optionalWith(RuleId, { exact: true }).annotations({
     description: "The rule that was not watched; absent if the whole platform was not"
   }),
-  from: Timestamp.Timestamp,
+  from: Timestamp.Timestamp.annotations({
+    description: "In the time of events, such as `created_at` of a post, not of their arrival"
+  }),
   to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Absent while the gap is open"
+    description: "Absent while the gap is open. In the time of events, too"
   }),
   cause: GapCause,
   detail: Schema.String,
@@ -114,7 +116,7 @@ export const PlatformCoverage = Schema.Struct({
       "Everything until then is received and stored, except in gaps; while the stream is open it advances with each event and at least every 20 seconds, on Firehose every five minutes"
   }),
   gaps: Schema.Array(WireGap).annotations({
-    description: "Periods in which the platform was not watched, newest first"
+    description: "Periods in which the platform was not watched, in the time of events, newest first"
   }),
   more_gaps: Schema.Boolean.annotations({ description: "True if the period has more gaps than are listed" }),
   suspected: Schema.Array(SuspectedPeriod).annotations({

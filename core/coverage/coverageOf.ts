@@ -1,5 +1,5 @@
 /** Computes the coverage of a time window, from the stored state of the streams and of the registrations. */
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -33,8 +33,9 @@ export const makeCoverageOf = (stores: {
     Effect.gen(function* () {
       const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
       const isOneRule = Option.isSome(selector.rule)
+      const now = yield* Clock.currentTimeMillis
       const platforms = yield* Effect.forEach(oldest, (oldest) =>
-        Effect.map(latest(oldest.platform), (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } }))
+        Effect.map(latest(oldest.platform), (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule, now } }))
       )
       return (window) => ({
         ...(Option.isSome(window.from) && { from: Timestamp.fromMillis(window.from.value) }),
@@ -92,6 +93,8 @@ interface HeldRules {
   readonly oldest: Watches["oldest"][number]
   readonly gaps: ReadonlyArray<RuleGap>
   readonly isOneRule: boolean
+  /** In milliseconds. */
+  readonly now: number
 }
 
 /** From the creation of the rule, or of the account's oldest rule on the platform, on. */
@@ -99,14 +102,21 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
   const { platform, since } = held.oldest
   const createdAt = Date.parse(held.oldest.createdAt)
   const ofPlatform = listedGaps(snapshot).filter(({ to = Number.POSITIVE_INFINITY }) => to > createdAt)
-  const pending = pendingGap({ createdAt, heldSince: Date.parse(since) }, ofPlatform)
-  const ofRules = held.gaps.filter((gap) => gap.platform === platform).map(toListed)
+  const ofRules = held.gaps
+    .filter((gap) => gap.platform === platform)
+    .map((gap) => toListed(gap, Math.max(held.now, window.to)))
+  const first = ofRules.filter(
+    ({ ruleId, from, cause }) => ruleId === held.oldest.ruleId && cause === "rule_pending" && from <= Date.parse(since)
+  )
+  const lastsLonger = ({ to: end = Number.POSITIVE_INFINITY }: ListedGap) =>
+    !first.some(({ to = Number.POSITIVE_INFINITY }) => to >= end)
+  const pending = pendingGap({ createdAt, heldSince: Date.parse(since) }, ofPlatform).filter(lastsLonger)
   // Mostly there are none.
   const gaps = ofRules.length + ofPlatform.length === 0 ? [] : allGaps({ ofRules, ofPlatform, pending, createdAt })
 
   return toCoverage(platform, {
     ...watchedTime(snapshot, {
-      since: Math.max(Date.parse(since), ...pending.map(({ to = Number.POSITIVE_INFINITY }) => to)),
+      since: Math.max(Date.parse(since), ...[...pending, ...first].map(({ to = Number.POSITIVE_INFINITY }) => to)),
       openSince: ofRules.filter(({ to }) => held.isOneRule && to === undefined).map(({ from }) => from)
     }),
     gaps: gaps.slice(0, MAX_GAPS),
@@ -185,10 +195,11 @@ const listedGaps = ({ record, gaps }: Snapshot): ReadonlyArray<ListedGap> => {
   return [{ from: since, to: undefined, cause, detail, isRecovered: false, isSuspected: false }, ...gaps]
 }
 
-const toListed = ({ ruleId, from, to, cause, detail }: RuleGap): ListedGap => ({
+const toListed = ({ ruleId, from, to, cause, detail }: RuleGap, now: number): ListedGap => ({
   ruleId,
   from: Date.parse(from),
-  to: Option.getOrUndefined(Option.map(to, Date.parse)),
+  // It may end before.
+  to: Option.getOrUndefined(Option.filter(Option.map(to, Date.parse), (at) => at <= now)),
   cause,
   detail,
   isRecovered: false,

@@ -20,6 +20,8 @@ export interface FanOutServices {
 export interface FannedOut {
   readonly matches: ReadonlyArray<Match>
   readonly shadows: ReadonlyArray<ShadowMatch>
+  /** The rules that received an event, with the rule of the platform that it was sent for. */
+  readonly met: ReadonlyArray<Pick<RuleLink, "ruleId" | "platformRuleId">>
 }
 
 /** One match per event and rule. Several rules, of several accounts, can share one rule of the platform. */
@@ -29,7 +31,7 @@ export const fanOut = (
   deliveries: ReadonlyArray<Delivery>
 ): Effect.Effect<FannedOut, StoreUnavailable> =>
   Effect.gen(function* () {
-    if (deliveries.length === 0) return { matches: [], shadows: [] }
+    if (deliveries.length === 0) return { matches: [], shadows: [], met: [] }
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
     const linksOf = new Map<string, Array<RuleLink>>()
     const addLinks = (platformRuleIds: ReadonlyArray<string>) =>
@@ -69,6 +71,7 @@ export const fanOut = (
         rule_version: link.version,
         ...eventOf(delivery)
       })),
-      shadows: shadowed.map(({ delivery, link }) => ({ rule_id: link.ruleId, ...eventOf(delivery) }))
+      shadows: shadowed.map(({ delivery, link }) => ({ rule_id: link.ruleId, ...eventOf(delivery) })),
+      met: real.map(({ link }) => link)
     }
   })

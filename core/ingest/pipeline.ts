@@ -34,6 +34,7 @@ import type { Match } from "../matches/Match.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { Failpoints } from "../model/Failpoints.ts"
+import * as Timestamp from "../model/Timestamp.ts"
 import type { Delivery, Period, Platform, Signal } from "../platforms/Platform.ts"
 import type { ShadowStore } from "../shadows/ShadowStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
@@ -78,7 +79,9 @@ export const pipeline = (
     let waiting = 0
     // Beside a pipeline for the events there is another one for the coverage.
     const measureQueue = Effect.suspend(() =>
-      coverage?.watchingSince === undefined ? Metrics.queued(platform.id, waiting) : Effect.void
+      coverage?.watchingSince === undefined
+        ? Effect.zipRight(Metrics.queued(platform.id, waiting), services.budget.setWaiting(platform, waiting))
+        : Effect.void
     )
     const read = Stream.runForEachChunk(platform.watch(from), (chunk) =>
       Effect.gen(function* () {
@@ -146,6 +149,10 @@ const SAME_OUTAGE_MILLIS = 30_000
 
 const MAX_PAYLOAD = 100_000
 
+const MAX_IN_EFFECT = 100_000
+
+const keyOf = ({ ruleId, platformRuleId }: FannedOut["met"][number]): string => `${ruleId} ${platformRuleId}`
+
 const ALL_PAUSED = "All rules are paused: the monthly budget is used up"
 
 /** Where some events belong in their stream. */
@@ -166,6 +173,8 @@ class Writer {
   private batch: number
   /** Waits until the last batch is stored. */
   private lastStored: Effect.Effect<void> = Effect.void
+  /** Rules with their rules of the platform that have received an event. */
+  private readonly inEffect = new Set<string>()
   /** The last outage of the store. */
   private outage: { readonly from: number; to: number } | undefined
 
@@ -238,7 +247,7 @@ class Writer {
     return Effect.gen(this, function* () {
       const { failpoints } = this.services
       const hasEvents = deliveries.length > 0
-      const { matches, shadows } = yield* fannedOut
+      const { matches, shadows, met } = yield* fannedOut
       // First: if the process dies in between, the events come again, or lie in a gap.
       if (shadows.length > 0) yield* this.retry(this.services.shadows.insert(shadows))
       const [took, added] = yield* Effect.timed(this.insert(matches, progress, previous))
@@ -250,6 +259,7 @@ class Writer {
         seconds: Duration.toSeconds(took)
       })
       yield* this.services.budget.count(this.platform, { posts: deliveries.length, matches, added })
+      yield* this.noteEffect(met, deliveries)
       if (hasEvents) yield* failpoints.hit("ingest.stored")
       yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
     }).pipe(
@@ -279,6 +289,21 @@ class Writer {
         onSome: Effect.succeed
       })
     )
+  }
+
+  /** The first event for a rule of the platform shows that it has taken effect. If this fails, that shows later. */
+  private noteEffect(met: FannedOut["met"], deliveries: ReadonlyArray<Delivery>): Effect.Effect<void> {
+    return Effect.gen(this, function* () {
+      const { id, capabilities } = this.platform
+      if (capabilities.ruleDelayMillis === undefined) return
+      const fresh = met.filter((link) => !this.inEffect.has(keyOf(link)))
+      if (fresh.length === 0) return
+      // Earlier events may have met it already, but those that happen after this one do.
+      const at = Timestamp.fromMillis(Math.max(...deliveries.map(({ receivedAt }) => receivedAt)))
+      yield* this.services.rules.tookEffect(id, [...new Set(fresh.map(({ ruleId }) => ruleId))], at)
+      if (this.inEffect.size > MAX_IN_EFFECT) this.inEffect.clear()
+      for (const link of fresh) this.inEffect.add(keyOf(link))
+    }).pipe(Effect.ignore)
   }
 
   private measure(

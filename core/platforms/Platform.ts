@@ -103,6 +103,8 @@ export interface Delivery {
   readonly cursor: Option.Option<string>
   /** In milliseconds. */
   readonly receivedAt: number
+  /** False: it does not show that the stream was watched until then. Only `Alive` does. */
+  readonly isSignOfLife?: false
   /** Runs once the matches of this delivery are durable. */
   readonly ack: Effect.Effect<void>
 }
@@ -128,7 +130,7 @@ export const GapCause = Schema.Literal(
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. matching: the rule was paused because the rules of the account cost more to match than its limit allows. paused: the account paused the rule. Of the platform: upstream_off: the server was told to leave the platform alone."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the rule yet, or had accepted it but may not have applied it yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were. matching: the rule was paused because the rules of the account cost more to match than its limit allows. paused: the account paused the rule. Of the platform: upstream_off: the server was told to leave the platform alone."
 })
 export type GapCause = typeof GapCause.Type
 
@@ -205,6 +207,8 @@ export interface Platform {
     readonly address?: string
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
     readonly sendsAlive: boolean
+    /** How long a rule that the platform has accepted may take to take effect. Absent: none. */
+    readonly ruleDelayMillis?: number
     /** The server makes up events for it. Absent: it does not. */
     readonly hasDemoFeed?: boolean
     /** In US dollars. Absent: events cost nothing. */

@@ -91,7 +91,7 @@ export interface NewPause {
   readonly pause: Pause
 }
 
-/** A period in which a platform did not hold a rule. `to` is none while that lasts. */
+/** A period in which a platform did not hold a rule. `to` is none while that lasts, and in the future if it will end then. */
 export interface RuleGap {
   readonly ruleId: RuleId
   readonly platform: PlatformId
@@ -139,6 +139,12 @@ export const BEFORE_PROMOTION = 0
 /** The gap of a rule that its account has paused. */
 export const PAUSED = { cause: "paused", detail: "The account paused the rule" } as const
 
+/** The gap of a rule that the platform has accepted, until it takes effect. */
+export const PENDING = {
+  cause: "rule_pending",
+  detail: "The platform has accepted the rule, which takes some seconds to take effect"
+} as const
+
 /** The gap of a rule that the platform had lost and accepted again. */
 export const DROPPED = {
   cause: "rules_dropped",
@@ -169,6 +175,18 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
+      at: Timestamp
+    ) => Effect.Effect<void, StoreUnavailable>
+    /** The platform has accepted the rule, and sends no events for it until `to`, or until `tookEffect`: a gap. */
+    readonly addPending: (
+      id: RuleId,
+      platform: PlatformId,
+      pending: { readonly from: Timestamp; readonly to: Timestamp }
+    ) => Effect.Effect<void, StoreUnavailable>
+    /** The platform sent events for these rules at `at`: those of `addPending` end, if they last longer. */
+    readonly tookEffect: (
+      platform: PlatformId,
+      rules: ReadonlyArray<RuleId>,
       at: Timestamp
     ) => Effect.Effect<void, StoreUnavailable>
     /**

@@ -4,6 +4,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import type { Inventory, Platform, Registered } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
+import { awaitEffect } from "./awaitEffect.ts"
 import { DROPPED, type RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 /** The result of comparing the rules of a platform with the store. */
@@ -116,6 +117,7 @@ const registerMissing = (
       } else if (state === "failed" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
         restored++
         if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
+        yield* awaitEffect(store, ruleId, { platforms: [platform] })
         yield* store.restore(ruleId, platform.id, { registered: outcome.right, lostSince, at: now })
       }
     }

@@ -16,6 +16,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import type { Platform, PlatformFailure, Platforms, Registered } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { askOwner, awaitRemoval } from "./askOwner.ts"
+import { awaitEffect } from "./awaitEffect.ts"
 import type { RuleRequests } from "./RuleRequests.ts"
 import type { NewRule, RuleChange, RuleStore, StoredRegistration } from "./RuleStore.ts"
 
@@ -134,6 +135,9 @@ export const makeChanges = (services: {
       // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
       yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
       yield* failpoints.hit("create.registered")
+      if (rule.candidate === undefined) {
+        yield* awaitEffect(store, rule.id, { platforms: wanted.map(({ platform }) => platform), from: rule.createdAt })
+      }
       const activation = store.activate(rule.id, registered, yield* Timestamp.now)
       yield* isDecisive ? decisive(registered)(activation) : activation
       yield* failpoints.hit("create.activated")
@@ -193,7 +197,11 @@ export const makeChanges = (services: {
       const ids = new Set(touched.map(({ platform }) => platform))
       for (const { platform } of candidate?.filters ?? []) ids.add(platform.id)
       const work = Effect.gen(function* () {
-        if (candidate !== undefined) yield* addNow(candidate.rule, candidate.filters, limits, { isDecisive: false })
+        if (candidate !== undefined) {
+          const registered = yield* addNow(candidate.rule, candidate.filters, limits, { isDecisive: false })
+          const platforms = candidate.filters.map(({ platform }) => platform).filter((one) => registered.has(one.id))
+          yield* awaitEffect(store, id, { platforms })
+        }
         // Its time is after the registration: until then the platforms held only the filters before.
         const at = yield* Timestamp.now
         const replacing = store.change(account, id, { ...change, at }).pipe(decisive(undefined))

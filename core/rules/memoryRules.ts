@@ -12,6 +12,7 @@ import {
   DROPPED,
   type NewRule,
   PAUSED,
+  PENDING,
   type Pause,
   type RuleGap,
   type RuleLink,
@@ -95,6 +96,34 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       return found === undefined || registration.state === "removing"
         ? registration
         : { ...held(registration, found, at), watchedSince: registration.watchedSince ?? at }
+    })
+
+  const addPending: RuleStore["Type"]["addPending"] = (id, platform, { from, to }) =>
+    Effect.sync(() => {
+      const rule = rules.get(id)
+      if (rule === undefined) return
+      const { accountId } = rule
+      const gap = {
+        ruleId: id,
+        platform,
+        accountId,
+        platformRuleId: Option.none(),
+        from,
+        to: Option.some(to),
+        ...PENDING
+      }
+      gaps = [...gaps, gap]
+    })
+
+  const tookEffect: RuleStore["Type"]["tookEffect"] = (platform, ids, at) =>
+    Effect.sync(() => {
+      const isLonger = (gap: MemoryGap) =>
+        gap.platform === platform &&
+        ids.includes(gap.ruleId) &&
+        gap.cause === PENDING.cause &&
+        Option.exists(gap.to, (to) => to > at)
+      const endedAt = ({ from }: MemoryGap) => Option.some(from < at ? at : from)
+      gaps = gaps.map((gap) => (isLonger(gap) ? { ...gap, to: endedAt(gap) } : gap))
     })
 
   const restore: RuleStore["Type"]["restore"] = (id, platform, { registered, lostSince, at }) =>
@@ -329,6 +358,8 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       }),
     generations: Effect.sync(() => new Map(generations)),
     activate,
+    addPending,
+    tookEffect,
     restore,
     fail,
     endPauses,

@@ -275,7 +275,7 @@ const eventsDeadLettered = counter(
 )
 const recordsUnreadable = counter(
   "records_unreadable_total",
-  "Stream records that could not be parsed and were skipped",
+  "Stream records that could not be parsed, or that do not say which rules they meet",
   "platform"
 )
 const batchDeliveries = histogram("batch_deliveries", sizeBounds, "Deliveries per batch", "platform")

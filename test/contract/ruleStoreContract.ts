@@ -124,6 +124,31 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("addPending adds a gap until a time in the future, which tookEffect ends early", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const [rule, other] = [yield* visibleRule(account), yield* visibleRule(account)]
+        for (const { id } of [rule, other]) yield* rules.addPending(id, "x", { from: at(2), to: at(20) })
+        yield* rules.addPending(rule.id, "firehose", { from: at(2), to: at(20) })
+        yield* rules.addPending(rule.id, "x", { from: at(1), to: at(3) })
+        const gapsOf = (id: RuleId) =>
+          Effect.map(rules.watches({ account, rule: Option.some(id), platforms: PLATFORM_IDS }, 10), ({ gaps }) =>
+            gaps.map(({ platform, from, to, cause }) => [platform, from, Option.getOrNull(to), cause])
+          )
+        const pending = (platform: string, from: number, to: number) => [platform, at(from), at(to), "rule_pending"]
+        yield* rules.tookEffect("x", [rule.id], at(9))
+        yield* rules.tookEffect("x", [rule.id], at(12))
+        assert.sameDeepMembers(yield* gapsOf(rule.id), [
+          pending("firehose", 2, 20),
+          pending("x", 2, 9),
+          pending("x", 1, 3)
+        ])
+        assert.deepStrictEqual(yield* gapsOf(other.id), [pending("x", 2, 20)])
+        yield* rules.addPending(fromUuid("rule", v7()), "x", { from: at(2), to: at(20) })
+      })
+    )
+
     it.effect("restore replaces the platform rule of an active registration, and adds a gap", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

@@ -112,6 +112,37 @@ describe("coverageOf", () => {
   )
 
   test(
+    "counts a rule as watched once it takes effect, not once the platform has accepted it",
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const rule = yield* addRule(12, 13)
+      yield* rules.addPending(rule, "x", { from: minute(12), to: minute(70) })
+      yield* watched(2, 50)
+      assert.deepStrictEqual(yield* read(Option.some(rule)), [
+        {
+          platform: "x",
+          watched: [undefined, undefined],
+          gaps: [[rule, minute(12), undefined, "rule_pending"]]
+        }
+      ])
+      yield* rules.tookEffect("x", [rule], minute(15))
+      assert.deepStrictEqual(yield* read(Option.some(rule)), [
+        {
+          platform: "x",
+          watched: [minute(15), minute(50)],
+          gaps: [[rule, minute(12), minute(15), "rule_pending"]]
+        }
+      ])
+      yield* rules.addPending(rule, "x", { from: minute(30), to: minute(31) })
+      assert.deepStrictEqual(
+        (yield* read(Option.some(rule))).map(({ watched }) => watched),
+        [[minute(15), minute(50)]],
+        "a rule that was registered again was watched before"
+      )
+    })
+  )
+
+  test(
     "counts the time until the stream opens again for the only rule as pending",
     Effect.gen(function* () {
       const rules = yield* RuleStore

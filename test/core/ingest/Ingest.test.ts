@@ -1,8 +1,22 @@
 /** Ingest: fan-out to rules, dedupe, acknowledgement after the write, dead letters and coverage. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
+import {
+  Clock,
+  Deferred,
+  Effect,
+  Either,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Option,
+  Queue,
+  Ref,
+  Stream,
+  TestClock
+} from "effect"
 import { PostBudget } from "../../../core/budget/PostBudget.ts"
-import { PostCounts } from "../../../core/budget/PostCounts.ts"
+import { monthOf, PostCounts } from "../../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
 import { KeyStore } from "../../../core/keys/KeyStore.ts"
@@ -11,7 +25,7 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, fromUuid, Ids } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
-import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import { type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -340,48 +354,92 @@ describe("Ingest", () => {
       assert.deepStrictEqual(yield* acked, ["1", "2"])
     }).pipe(Effect.provide(base))
   )
+
+  it.scoped("counts a post for the budget when it is received, not when it is stored", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformWith({ pricePerEvent: 0.005, monthlyBudget: 10 })
+      yield* activeRule
+      const budget = yield* PostBudget
+      const platform = yield* (yield* Platforms).get("x")
+      const used = Effect.map(budget.usage(platform, Option.none()), (usage) => Option.getOrThrow(usage).used)
+      const { working, finishFirst } = yield* slowStore
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, working)))
+      yield* budget.enforce
+      const isDue = yield* Effect.fork(budget.due)
+      for (const id of ["1", "2", "3", "4", "5", "6", "7", "8", "9"]) yield* deliver(id)
+      yield* settled
+      assert.strictEqual(yield* used, 9, "the store is busy with the first one")
+      assert.isTrue(Option.isSome(yield* Fiber.poll(isDue)), "80 % are used: the rules are checked at once")
+      yield* finishFirst
+      yield* settled
+      assert.strictEqual(yield* used, 9)
+      assert.strictEqual(yield* (yield* PostCounts).count("x", monthOf(0), "all"), 9)
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("ends the wait for a rule to take effect with its first match", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformWith({ ruleDelayMillis: 20_000 })
+      const rule = yield* activeRule
+      const store = yield* RuleStore
+      const pending = { from: Timestamp.fromMillis(0), to: Timestamp.fromMillis(20_000) }
+      const ends = Effect.map(
+        store.watches({ account: ann, rule: Option.some(rule), platforms: ["x"] }, 10),
+        ({ gaps }) => gaps.map(({ to }) => Option.getOrNull(to))
+      )
+      yield* store.addPending(rule, "x", pending)
+      yield* Layer.build(Ingest.layer)
+      yield* TestClock.adjust("3 seconds")
+      yield* deliver("1")
+      yield* settled
+      assert.deepStrictEqual(yield* ends, [Timestamp.fromMillis(3_000)])
+    }).pipe(Effect.provide(base))
+  )
 })
 
 // ---- helpers ----
 
 /** A platform with a stream controlled by the test. */
-const platformX = Effect.gen(function* () {
-  const platforms = yield* Platforms
-  const queue = yield* Queue.unbounded<Signal>()
-  const acked = yield* Ref.make<ReadonlyArray<string>>([])
-  /** The cursors with which the stream was opened. */
-  const from: Array<string> = []
-  yield* platforms.register({
-    id: "x",
-    language: languageOf("x"),
-    syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
-    capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: false },
-    verify: () => Effect.succeed(Either.right("confirmed")),
-    register: () => Effect.succeed([]),
-    unregister: () => Effect.void,
-    inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
-    watch: (cursor) => {
-      from.push(Option.getOrElse(cursor, () => "the start"))
-      return Stream.fromQueue(queue)
-    },
-    status: Effect.dieMessage("not used")
-  })
-  const deliver = (platformPostId: string, sender?: AccountId) =>
-    Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
-      const delivery = {
-        platformPostId,
-        payload: { data: { id: platformPostId } },
-        platformRuleIds: ["shared", "unknown"],
-        ...(sender !== undefined && { sender }),
-        cursor: Option.some(`after ${platformPostId}`),
-        receivedAt,
-        ack: Ref.update(acked, (ids) => [...ids, platformPostId])
-      }
-      return Queue.offer(queue, { _tag: "Event", delivery })
+const platformWith = (capabilities: Partial<Platform["capabilities"]>) =>
+  Effect.gen(function* () {
+    const platforms = yield* Platforms
+    const queue = yield* Queue.unbounded<Signal>()
+    const acked = yield* Ref.make<ReadonlyArray<string>>([])
+    /** The cursors with which the stream was opened. */
+    const from: Array<string> = []
+    yield* platforms.register({
+      id: "x",
+      language: languageOf("x"),
+      syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
+      capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: false, ...capabilities },
+      verify: () => Effect.succeed(Either.right("confirmed")),
+      register: () => Effect.succeed([]),
+      unregister: () => Effect.void,
+      inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
+      watch: (cursor) => {
+        from.push(Option.getOrElse(cursor, () => "the start"))
+        return Stream.fromQueue(queue)
+      },
+      status: Effect.dieMessage("not used")
     })
-  const signal = (signal: Signal) => Queue.offer(queue, signal)
-  return { deliver, signal, acked: Ref.get(acked), from }
-})
+    const deliver = (platformPostId: string, sender?: AccountId) =>
+      Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
+        const delivery = {
+          platformPostId,
+          payload: { data: { id: platformPostId } },
+          platformRuleIds: ["shared", "unknown"],
+          ...(sender !== undefined && { sender }),
+          cursor: Option.some(`after ${platformPostId}`),
+          receivedAt,
+          ack: Ref.update(acked, (ids) => [...ids, platformPostId])
+        }
+        return Queue.offer(queue, { _tag: "Event", delivery })
+      })
+    const signal = (signal: Signal) => Queue.offer(queue, signal)
+    return { deliver, signal, acked: Ref.get(acked), from }
+  })
+
+const platformX = platformWith({})
 
 type Store = MatchStore["Type"]
 
