@@ -2,8 +2,11 @@
 import { Stream } from "effect"
 import { type Line, LineSplitter } from "../../core/text/LineSplitter.ts"
 
-/** Longer lines are skipped. */
+/** A longer line becomes `TOO_LONG`. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
+
+/** No reader takes it for a record, or for an empty line. */
+export const TOO_LONG = "(a line of more than 16 MiB)"
 
 /**
  * Lines end in LF or CRLF, which is removed. A stream that ends without a failure may leave out the last LF. Invalid
@@ -14,7 +17,7 @@ export const lines = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<str
     const splitter = new LineSplitter(MAX_LINE_BYTES)
     const decoder = new TextDecoder()
     const textsOf = (found: Iterable<Line>): ReadonlyArray<string> =>
-      [...found].flatMap((line) => (line.isTooLong ? [] : [decoder.decode(line.bytes).replace(/\r$/, "")]))
+      [...found].map((line) => (line.isTooLong ? TOO_LONG : decoder.decode(line.bytes).replace(/\r$/, "")))
     return Stream.concat(
       Stream.mapConcat(bytes, (chunk) => textsOf(splitter.push(chunk))),
       Stream.suspend(() => Stream.fromIterable(textsOf(splitter.end())))

@@ -30,6 +30,8 @@ export class Ended extends Data.TaggedError("Ended")<{
 
 export interface Connection<A> {
   readonly records: Stream.Stream<A, Ended>
+  /** When it was opened, in milliseconds. Absent: now. */
+  readonly openedAt?: number
   /** The platform replays the events since then. The records show when it is done. */
   readonly since?: number
   /** The platform was asked for the events since then. It guarantees nothing. */
@@ -42,7 +44,7 @@ export interface Supervised<A> {
   readonly budget: Budget
   /** The stream is closed while this is empty, except for a short while in which new rules may come. */
   readonly known: KnownRules
-  /** When the stream last showed that it is open, in milliseconds. Undefined before the first time. */
+  /** Until when the stream was watched, as far as it has shown, in milliseconds. Undefined before the first time. */
   readonly lastSignAt: () => number | undefined
   /** Opens one connection. */
   readonly connect: Effect.Effect<Connection<A>, Ended, Scope.Scope>
@@ -50,6 +52,8 @@ export interface Supervised<A> {
   readonly stableAfterMillis: number
   /** Milliseconds until the next attempt. `inARow` counts consecutive ends of the same kind. */
   readonly pause: (ended: Ended, inARow: number) => number
+  /** Ends the pause early. */
+  readonly wake?: (ended: Ended) => Effect.Effect<void>
 }
 
 export type StreamItem<A> =
@@ -87,8 +91,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
       // The status stays "live" across planned reconnects.
       if (last?.kind !== "planned") yield* health.enter("connecting", "The stream is connecting")
       yield* budget.wait
-      const { records, since, askedSince } = yield* options.connect
-      const at = yield* Clock.currentTimeMillis
+      const { records, since, askedSince, openedAt: at = yield* Clock.currentTimeMillis } = yield* options.connect
       openedAt = at
       yield* health.enter("live", "The stream is open")
       yield* Effect.logInfo(`The stream of "${platform}" is open`)
@@ -129,7 +132,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
           yield* health.enter(ended.refusal === undefined ? "waiting" : "refused", `${ended.reason}; ${then}`)
           yield* Effect.logWarning(`The stream of "${platform}" ended: ${ended.reason}; ${then}`)
         }
-        yield* Effect.sleep(millis)
+        yield* Effect.raceFirst(Effect.sleep(millis), options.wake?.(ended) ?? Effect.never)
       })
 
     const handleEnd = (ended: Ended) =>

@@ -65,7 +65,7 @@ export class QuietWatch {
       const minutes = Math.round(quietFor / 60_000)
       const suspected = this.suspicionOf({ from: Math.max(since, this.suspectedUntil), to: now })
       this.suspectedUntil = now
-      return quietFor < MAX_QUIET_MILLIS ? { suspected } : { suspected, ended: endedUnproved(minutes, now) }
+      return quietFor < MAX_QUIET_MILLIS ? { suspected } : { suspected, ended: endedUnproved(minutes) }
     })
   }
 

@@ -88,6 +88,8 @@ export const layerWith = (options: {
           isRemote: true,
           ...otherAddress(options.baseUrl, OWN_ORIGINS),
           sendsAlive: true,
+          // X documents about 20 seconds.
+          ruleDelayMillis: 20_000,
           pricePerEvent: options.pricePerPost,
           monthlyBudget: options.monthlyPostBudget ?? 0
         },
@@ -100,6 +102,7 @@ export const layerWith = (options: {
           health,
           recent,
           countPosts: makeCountPosts(known, countRecent),
+          usage: api.usage,
           startedAt
         }),
         status: health.status,

@@ -8,6 +8,9 @@ import { failureOf, isUsageCap, notReadyReason, type Problem, problemIn } from "
 /** X sends a keep-alive every 20 seconds. */
 export const SILENCE_SECONDS = 30
 
+/** For one line, also on a slow connection. */
+export const LINE_SECONDS = 60
+
 export const endedByNetwork = ({ reason }: Unreachable): Ended =>
   new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
 
@@ -44,18 +47,20 @@ export const endedSilent: Ended = new Ended({
   reason: `No data came for ${SILENCE_SECONDS} s, not even a keep-alive`
 })
 
+/** A keep-alive is a line, too: this is a line that does not end. */
+export const endedUnfinished: Ended = new Ended({
+  kind: "stalled",
+  reason: `No line ended for ${LINE_SECONDS} s`
+})
+
 export const POSTS_MISSING = "X counts posts that the stream did not send"
 
 export const endedDeaf = (silentSince: number): Ended =>
   new Ended({ kind: "stalled", reason: POSTS_MISSING, silentSince })
 
 /** Nothing is proved: the gap is only that of the new connection. */
-export const endedUnproved = (minutes: number, now: number): Ended =>
-  new Ended({
-    kind: "stalled",
-    reason: `No post came for ${minutes} min: connecting anew to make sure`,
-    silentSince: now
-  })
+export const endedUnproved = (minutes: number): Ended =>
+  new Ended({ kind: "stalled", reason: `No post came for ${minutes} min: connecting anew to make sure` })
 
 /**
  * Comes as a 429, but is not a rate limit: X still counts a broken connection for some seconds, for instance after a

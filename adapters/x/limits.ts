@@ -28,8 +28,10 @@ export const applyRateLimit = (budget: Budget, headers: Headers): Effect.Effect<
 
 const WINDOW_MILLIS = 15 * 60_000
 
-/** In seconds, at least 1. */
-const resetIn = (headers: Headers, now: number): Option.Option<number> => {
+/** In seconds, at least 1. Times are on X's clock, which the `Date` header shows. */
+const resetIn = (headers: Headers, localNow: number): Option.Option<number> => {
+  const date = Date.parse(headers.get("date") ?? "")
+  const now = Number.isNaN(date) ? localNow : date
   const reset = numberOf(headers.get("x-rate-limit-reset"))
   const after = headers.get("retry-after") ?? ""
   const millis =

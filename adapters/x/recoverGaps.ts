@@ -12,7 +12,18 @@ export interface Recovering {
 
 /** One gap after the other. */
 export const recoverGaps = (recovering: Recovering, gaps: Queue.Dequeue<Period>): Stream.Stream<Signal> =>
-  Stream.flatMap(Stream.fromQueue(gaps), (gap) => recoverGap(recovering, gap, 1))
+  Stream.suspend(() => {
+    /** A gap that is not proved to be complete comes again with the next connection, longer. */
+    let last: Period = { from: 0, to: 0 }
+    return Stream.flatMap(Stream.fromQueue(gaps), (gap) => {
+      const isKnown = gap.from >= last.from && gap.from < last.to
+      return Stream.tap(recoverGap(recovering, isKnown ? { ...gap, from: last.to } : gap, 1), (signal) =>
+        Effect.sync(() => {
+          if (signal._tag === "Replayed") last = signal
+        })
+      )
+    })
+  })
 
 /** Reports missed posts, and passes their period on to be recovered. */
 export const lookAtQuietPeriods = (
@@ -32,8 +43,8 @@ export const lookAtQuietPeriods = (
 
 // ---- helpers ----
 
-/** X can replay a second only once it is over. */
-const SETTLE = "5 seconds"
+/** X can replay a second only once it is over, and its posts have come. */
+const SETTLE_MILLIS = 5_000
 
 const MAX_TRIES = 5
 const RETRY_MILLIS = 60_000
@@ -41,7 +52,7 @@ const RETRY_MILLIS = 60_000
 const recoverGap = ({ recovery, reader }: Recovering, gap: Period, tries: number): Stream.Stream<Signal> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* Effect.sleep(SETTLE)
+      yield* Effect.sleep(Math.max(SETTLE_MILLIS, reader.delay))
       const found = recovery.periodOf(gap, yield* Clock.currentTimeMillis)
       if (Option.isNone(found)) return Stream.empty
       const period = found.value
@@ -55,9 +66,11 @@ const recoverGap = ({ recovery, reader }: Recovering, gap: Period, tries: number
         Stream.filter(Chunk.isNonEmpty),
         Stream.flattenChunks
       )
-      const replayed = Stream.suspend(() =>
-        isComplete ? Stream.succeed<Signal>({ _tag: "Replayed", ...period }) : Stream.empty
-      )
+      const replayed = Stream.suspend(() => {
+        if (!isComplete) return Stream.empty
+        reader.recovered(period)
+        return Stream.succeed<Signal>({ _tag: "Replayed", ...period })
+      })
       const again = ({ reason, isFinal, waitMillis = RETRY_MILLIS }: NotRecovered) => {
         if (isFinal) return Stream.empty
         if (tries === MAX_TRIES) return Stream.drain(Stream.fromEffect(Effect.logWarning(`${GIVEN_UP}: ${reason}`)))

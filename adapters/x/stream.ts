@@ -5,19 +5,31 @@ import { CurrentFence } from "../../core/ownership/Ownership.ts"
 import type { Period, Platform, Signal } from "../../core/platforms/Platform.ts"
 import { jsonOf } from "../../core/text/json.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
+import { Freezes } from "../http/Freezes.ts"
+import { Freshness } from "../http/Freshness.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type Connection, type Ended, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
+import type { Api } from "./api.ts"
+import { awaitRoom } from "./awaitRoom.ts"
 import { backoff } from "./backoff.ts"
 import { Connections } from "./connections.ts"
 import type { CountPosts } from "./countPosts.ts"
-import { endedByAnswer, endedByNetwork, endedSilent, isTooManyConnections, SILENCE_SECONDS } from "./endings.ts"
+import {
+  endedByAnswer,
+  endedByNetwork,
+  endedSilent,
+  endedUnfinished,
+  isTooManyConnections,
+  LINE_SECONDS,
+  SILENCE_SECONDS
+} from "./endings.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
 import { problemIn } from "./problems.ts"
 import { QuietWatch } from "./QuietWatch.ts"
-import { RecordReader } from "./RecordReader.ts"
+import { type Position, RecordReader } from "./RecordReader.ts"
 import { lookAtQuietPeriods, recoverGaps } from "./recoverGaps.ts"
 import { Recovery } from "./recovery.ts"
 
@@ -27,6 +39,7 @@ export const makeWatch = (options: {
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
   readonly countPosts: CountPosts
+  readonly usage: Api["usage"]
   /** Of this process, in milliseconds. */
   readonly startedAt: number
 }): Platform["watch"] => {
@@ -41,25 +54,28 @@ export const makeWatch = (options: {
   /** The owner before may still hold the connection: until then we wait for it in short steps. */
   let takingOverUntil = 0
 
-  const watch = (from: Option.Option<string>, gaps: Queue.Queue<Period>, quietPeriods: Queue.Queue<Period>) =>
+  const watch = ({ from, gaps, quietPeriods, freezes }: Watched) =>
     Stream.suspend(() => {
       const quiet = new QuietWatch({ countPosts: options.countPosts, quietPeriods })
-      const reader = new RecordReader({
-        ...options,
-        quiet,
-        lastLineAt: Option.getOrUndefined(Option.flatMap(from, timeOf))
-      })
+      const reader = new RecordReader({ ...options, quiet, from: Option.flatMap(from, positionOf) })
 
       const recordsOf = ({ bytes }: OpenAnswer): Stream.Stream<Signal, Ended> => {
+        const freshness = new Freshness(freezes)
         const guarded = Stream.timeoutFail(
-          Stream.mapError(bytes, endedByNetwork),
+          Stream.mapError(freshness.observe(bytes), endedByNetwork),
           () => endedSilent,
           `${SILENCE_SECONDS} seconds`
         )
-        return Stream.chunks(lines(guarded)).pipe(
+        let lastLineAt: number | undefined
+        const limitLine = (batch: Chunk.Chunk<string>) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            if (Chunk.isNonEmpty(batch) || lastLineAt === undefined) lastLineAt = now
+            return now - lastLineAt < LINE_SECONDS * 1_000 ? Effect.void : endedUnfinished
+          })
+        return Stream.tap(Stream.chunks(lines(guarded)), limitLine).pipe(
           // A part of a line is no sign of life: its record may be lost.
           Stream.filter(Chunk.isNonEmpty),
-          Stream.mapEffect((batch) => reader.read(batch)),
+          Stream.mapEffect((batch) => reader.read(batch, freshness.isFresh)),
           // Delivers the posts that came before the end, in one chunk.
           Stream.flatMap(({ signals, ended }) =>
             Stream.concat(
@@ -72,8 +88,8 @@ export const makeWatch = (options: {
 
       /** At least one minute after an earlier connection, so that the two overlap. */
       const backfillMinutes = (now: number): number =>
-        hasBackfill && reader.lastLineAt !== undefined
-          ? Math.min(Math.max(Math.ceil((now - reader.lastLineAt) / 60_000), 1), MAX_BACKFILL_MINUTES)
+        hasBackfill && reader.resumeFrom !== undefined
+          ? Math.min(Math.max(Math.ceil((now + CONNECT_MILLIS - reader.resumeFrom) / 60_000), 1), MAX_BACKFILL_MINUTES)
           : 0
 
       const connect: Effect.Effect<Connection<Signal>, Ended, Scope.Scope> = Effect.gen(function* () {
@@ -87,12 +103,11 @@ export const makeWatch = (options: {
         yield* applyRateLimit(budget, answer.headers)
         if (answer.status === 200) {
           const at = yield* Clock.currentTimeMillis
-          const cutAt = reader.lastLineAt
           const since = at - minutes * 60_000
           connections.opened(at)
-          if (cutAt !== undefined) yield* gaps.offer({ from: cutAt, to: at })
-          reader.connectionOpened(at, minutes > 0 && cutAt !== undefined ? { since, cutAt, at } : undefined)
-          return { records: recordsOf(answer), ...(minutes > 0 && { askedSince: since }) }
+          if (reader.resumeFrom !== undefined) yield* gaps.offer({ from: reader.resumeFrom, to: at })
+          reader.connectionOpened(at, minutes > 0 ? since : undefined)
+          return { records: recordsOf(answer), openedAt: at, ...(minutes > 0 && { askedSince: since }) }
         }
         // The status is enough when the body cannot be read.
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
@@ -120,10 +135,11 @@ export const makeWatch = (options: {
         health,
         budget,
         known,
-        lastSignAt: () => reader.lastLineAt,
+        lastSignAt: () => reader.watchedUntil,
         connect,
         stableAfterMillis: STABLE_AFTER_MILLIS,
-        pause: backoff
+        pause: backoff,
+        wake: ({ refusal }) => (refusal === "cap" ? awaitRoom(options.usage) : Effect.never)
       })
       const live = Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))
       const looks = lookAtQuietPeriods(quiet, quietPeriods, gaps)
@@ -131,14 +147,21 @@ export const makeWatch = (options: {
     })
 
   return (from) =>
-    Stream.unwrap(
+    Stream.unwrapScoped(
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         if (Option.exists(yield* CurrentFence, ({ epoch }) => epoch > 1)) {
           connections.tookOver(now)
           takingOverUntil = now + TAKE_OVER_MILLIS
         }
-        return watch(from, yield* Queue.unbounded<Period>(), yield* Queue.sliding<Period>(MAX_QUIET_PERIODS))
+        const freezes = yield* Freezes
+        yield* Effect.forkScoped(freezes.run)
+        return watch({
+          from,
+          gaps: yield* Queue.unbounded<Period>(),
+          quietPeriods: yield* Queue.sliding<Period>(MAX_QUIET_PERIODS),
+          freezes: freezes.count
+        })
       })
     )
 }
@@ -153,9 +176,22 @@ const MAX_BACKFILL_MINUTES = 5
 
 const MAX_QUIET_PERIODS = 100
 
-/** A cursor is the time when a record was received, in milliseconds. */
-const timeOf = (cursor: string): Option.Option<number> =>
-  /^\d{1,15}$/.test(cursor) ? Option.some(Number(cursor)) : Option.none()
+/** Until the response. */
+const CONNECT_MILLIS = 5_000
+
+interface Watched {
+  readonly from: Option.Option<string>
+  readonly gaps: Queue.Queue<Period>
+  readonly quietPeriods: Queue.Queue<Period>
+  /** How often the process was frozen. */
+  readonly freezes: Effect.Effect<number>
+}
+
+/** A cursor is the time until which the stream was watched, in milliseconds, and the id of the last post. */
+const positionOf = (cursor: string): Option.Option<Position> => {
+  const [, millis, lastPost] = /^(\d{1,15})(?: (\S+))?$/.exec(cursor) ?? []
+  return millis === undefined ? Option.none() : Option.some({ watchedUntil: Number(millis), lastPost })
+}
 
 /** The fields that rules use and that readers of matches want. No fields that only the author may see. */
 const fields = {

@@ -1,7 +1,7 @@
 /** Lines of a byte stream, also when it ends inside one. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import { lines } from "../../../adapters/http/lines.ts"
+import { lines, TOO_LONG } from "../../../adapters/http/lines.ts"
 import { sseEvents } from "../../../adapters/http/sse.ts"
 
 const bytesOf = (...parts: ReadonlyArray<string>) =>
@@ -21,6 +21,13 @@ describe("lines", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* linesOf("a\nb", "c"), ["a", "bc"])
       assert.deepStrictEqual(yield* linesOf("a\n"), ["a"])
+    })
+  )
+
+  it.effect("name a line that is too long, and go on after it", () =>
+    Effect.gen(function* () {
+      const part = "x".repeat(6 * 1024 * 1024)
+      assert.deepStrictEqual(yield* linesOf("a\n", part, part, part, "\nb\n"), ["a", TOO_LONG, "b"])
     })
   )
 

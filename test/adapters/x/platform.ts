@@ -1,6 +1,7 @@
 /** Runs the X adapter on the test clock, against the simulator or a fake network. */
 import { Cause, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
+import { Freezes } from "../../../adapters/http/Freezes.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
@@ -36,9 +37,15 @@ export interface Adapter {
 export const withX = <A, E, R>(
   send: (request: Request) => Promise<Response>,
   body: (adapter: Adapter) => Effect.Effect<A, E, R>,
-  options: { readonly token?: string; readonly baseUrl?: string; readonly lookUpInterval?: Duration.Duration } = {}
+  options: {
+    readonly token?: string
+    readonly baseUrl?: string
+    readonly lookUpInterval?: Duration.Duration
+    /** None by default: the test process itself may be slow. */
+    readonly freezes?: Freezes["Type"]
+  } = {}
 ) => {
-  const { token = TOKEN, baseUrl = "http://x.test/", lookUpInterval = Duration.zero } = options
+  const { token = TOKEN, baseUrl = "http://x.test/", lookUpInterval = Duration.zero, freezes = noFreezes } = options
   const logs: Array<string> = []
   const logger = Logger.make(({ message, cause, annotations }) => {
     const messages = Array.isArray(message) ? message.map(String) : [String(message)]
@@ -66,9 +73,12 @@ export const withX = <A, E, R>(
   }).pipe(
     Effect.provide(layer),
     Effect.provideService(Fetch, { send }),
+    Effect.provideService(Freezes, freezes),
     Effect.provide(Logger.replace(Logger.defaultLogger, logger))
   )
 }
+
+export const noFreezes: Freezes["Type"] = { count: Effect.succeed(0), run: Effect.void }
 
 export const withSimulator = <A, E, R>(
   settings: SettingsPatch,

@@ -334,13 +334,13 @@ describe("a failing call", () => {
   }
 
   for (const skew_seconds of [-1_000_000, 1_000_000]) {
-    it.scoped(`waits at most 15 minutes when X's clock is ${skew_seconds} s off`, () =>
+    it.scoped(`waits until X's reset when X's clock is ${skew_seconds} s off`, () =>
       withSimulator({}, (on, { platform }) =>
         Effect.gen(function* () {
           yield* on.control.inject({ kind: "clock-skew", platform: "x", skew_seconds })
           yield* on.control.inject({ kind: "rate-limit", platform: "x", headers: true, reset_seconds: 60 })
           const error = yield* Effect.flip(platform.register(["cat"]))
-          assert.propertyVal(error, "retryAfterSeconds", skew_seconds < 0 ? 1 : 900)
+          assert.propertyVal(error, "retryAfterSeconds", 60)
           assert.isAbove((yield* on.control.state).faults_fired["x.clock-skew"] ?? 0, 0)
         })
       )

@@ -52,7 +52,8 @@ describe("deliveries", () => {
         yield* pass(7)
         yield* on.post("a cat sat", "a dog", "a dog sat")
         yield* settle
-        const { data, includes } = postOf("a cat sat", 1)
+        const { data, includes } = postOf("a cat sat", 1, NOW + 7_000)
+        const delivered = { receivedAt: NOW + 7_000, isSignOfLife: false } as const
         assert.deepStrictEqual(
           watcher.deliveries.map(({ ack: _, ...delivery }) => delivery),
           [
@@ -60,15 +61,16 @@ describe("deliveries", () => {
               platformPostId: "1000001",
               payload: { data, includes },
               platformRuleIds: [catRule, foreign],
-              cursor: Option.some(String(NOW + 7_000)),
-              receivedAt: NOW + 7_000
+              // Posts that were made before may still come.
+              cursor: Option.some(`${NOW - 10_000} 1000001`),
+              ...delivered
             },
             {
               platformPostId: "1000003",
-              payload: { data: postOf("a dog sat", 3).data, includes },
+              payload: { data: postOf("a dog sat", 3, NOW + 7_000).data, includes },
               platformRuleIds: [foreign],
-              cursor: Option.some(String(NOW + 7_000)),
-              receivedAt: NOW + 7_000
+              cursor: Option.some(`${NOW - 3_000} 1000003`),
+              ...delivered
             }
           ]
         )
@@ -304,7 +306,7 @@ describe("a refused connection", () => {
         const times = (yield* attempts(on)).slice(before).map(([at = 0]) => at)
         const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0))
         assert.deepStrictEqual(gaps.slice(0, 4), [0.25, 0.5, 0.75, 1])
-        assert.deepStrictEqual(gaps.slice(-2), [16, 5], "the last is a recovery")
+        assert.deepStrictEqual(gaps.slice(-2), [16, 10], "the last is a recovery")
         assert.isAtMost(Math.max(...gaps), 16, "an outage does not use up the budget")
         yield* assertRecovered(on, watcher)
       })
@@ -344,7 +346,7 @@ describe("a refused connection", () => {
           yield* passInSteps(901)
           assert.deepStrictEqual(yield* attempts(on), [
             [0, 200],
-            [skew_seconds < 0 ? 1 : 900, 200]
+            [900, 200]
           ])
           assert.isAbove(yield* fired(on, "clock-skew"), 0)
           yield* assertRecovered(on, watcher)
@@ -361,12 +363,12 @@ describe("a refused connection", () => {
         yield* on.control.inject({ kind: "close", platform: "x" })
         yield* settle
         yield* on.control.inject({ kind: "close", platform: "x" })
-        yield* passInSteps(905)
+        yield* passInSteps(910)
         assert.deepStrictEqual(yield* attempts(on), [
           [0, 200],
           [0, 200],
           [900, 200],
-          [905, 200]
+          [910, 200]
         ])
         yield* assertRecovered(on, watcher)
       })

@@ -1,7 +1,7 @@
 /** A usage cap of X is waited out until its reset, wherever X reports it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, TestClock } from "effect"
-import { NOW, pass, RULES, STREAM } from "../simulator/stage.ts"
+import { NOW, pass, RULES, STREAM, stage } from "../simulator/stage.ts"
 import { attempts, passInSteps, withSimulator, withX } from "./platform.ts"
 
 const capped = { title: "UsageCapExceeded", detail: "Monthly cap", type: "https://api.x.com/2/problems/usage-capped" }
@@ -82,16 +82,57 @@ describe("a usage cap", () => {
         yield* platform.register(["cat"])
         const watcher = yield* watch()
         yield* on.post("cat 1", "cat 2")
-        yield* passInSteps(3 * HOUR + 10, 30)
+        yield* passInSteps(3 * HOUR + 30, 30)
         assert.deepStrictEqual(yield* attempts(on), [
           [0, 200],
           [60, 429],
           [3 * HOUR, 200],
-          [3 * HOUR + 5, 200]
+          [3 * HOUR + 10, 200]
         ])
         assert.deepStrictEqual(watcher.texts(), ["cat 1", "cat 2"], "the second by a recovery")
       })
     )
+  )
+
+  it.scoped("is not waited out once X reports room", () =>
+    withSimulator({ x: { ...plan, usage_cap: 1, usage_cap_reset_seconds: 12 * DAY } }, (on, { platform, watch }) =>
+      Effect.gen(function* () {
+        yield* platform.register(["cat"])
+        const watcher = yield* watch()
+        yield* on.post("cat 1", "cat 2")
+        yield* passInSteps(120, 30)
+        assert.strictEqual((yield* platform.status).state, "refused")
+        yield* on.control.patch({ x: { usage_cap: 1_000 } })
+        yield* passInSteps(300, 30)
+        assert.strictEqual((yield* platform.status).state, "live")
+        yield* on.post("cat 3")
+        yield* pass(1)
+        assert.include(watcher.texts(), "cat 3")
+        const { calls } = yield* on.control.state
+        assert.isAtMost(calls["x.usage"]?.statuses[200] ?? 0, 4)
+      })
+    )
+  )
+
+  it.scoped("is waited out if X reports the room that it had when it refused", () =>
+    Effect.gen(function* () {
+      const on = yield* stage({ x: plan })
+      let connects = 0
+      const send = async (request: Request) => {
+        if (new URL(request.url).pathname !== STREAM) return on.handler(request)
+        connects++
+        return Response.json(capped, { status: 429, headers: { "retry-after": "7200" } })
+      }
+      yield* withX(send, ({ platform, watch }) =>
+        Effect.gen(function* () {
+          yield* platform.register(["cat"])
+          yield* watch()
+          yield* passInSteps(3_600, 180)
+          assert.strictEqual(connects, 1)
+          assert.isAbove((yield* on.control.state).calls["x.usage"]?.statuses[200] ?? 0, 10)
+        })
+      )
+    })
   )
 
   it.scoped("is found in the last line of a stream that ends without a newline", () =>
