@@ -16,8 +16,11 @@ export class TrafficRecorder {
   readonly records: Array<StreamRecord> = []
   /** Platform rule ids that the service asked to delete. */
   readonly deletedRuleIds: Array<string> = []
+  /** How often the service was frozen. */
+  freezes = 0
   private readonly upstream: Send
   private readonly now: () => number
+  private frozen: { readonly until: Promise<void>; readonly end: () => void } | undefined
   private readonly burst = { at: 0, calls: 0 }
 
   constructor(upstream: Send, now: () => number) {
@@ -32,6 +35,23 @@ export class TrafficRecorder {
     const platform = platformByPath[new URL(request.url).pathname]
     if (platform === undefined || response.status !== 200 || response.body === null) return response
     return new Response(this.recorded(platform, response.body), response)
+  }
+
+  /** The service reads nothing more of its streams until `thaw`. What arrives meanwhile lies in a buffer. */
+  freeze(): void {
+    if (this.frozen !== undefined) return
+    let end = () => {}
+    const until = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    this.frozen = { until, end }
+  }
+
+  thaw(): void {
+    if (this.frozen === undefined) return
+    this.freezes++
+    this.frozen.end()
+    this.frozen = undefined
   }
 
   /** A retry loop without a delay would hang the test, because simulated time stands still: it gets no reply. */
@@ -54,14 +74,33 @@ export class TrafficRecorder {
     const reader = body.getReader()
     const decoder = new TextDecoder()
     let text = ""
+    let pending: Promise<Read> | undefined
+    const read = (): Promise<Read> => {
+      pending ??= reader.read().catch((error: unknown) => ({ value: undefined, error }))
+      return pending
+    }
+    const arrived = async (): Promise<ReadonlyArray<Read>> => {
+      const buffer = [await read()]
+      pending = undefined
+      while (this.frozen !== undefined) {
+        const { until } = this.frozen
+        const isOver = buffer.at(-1)?.value === undefined
+        const more = isOver ? await until : await Promise.race([read(), until])
+        if (more === undefined) break
+        pending = undefined
+        buffer.push(more)
+      }
+      return buffer
+    }
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-      const { value } = await reader.read()
-      if (value === undefined) return controller.close()
-      text += decoder.decode(value, { stream: true })
-      const parts = text.split(separators[platform])
-      text = parts.pop() ?? ""
-      for (const part of parts) this.record(platform, part)
-      controller.enqueue(value)
+      for (const { value, error } of await arrived()) {
+        if (value === undefined) return error === undefined ? controller.close() : controller.error(error)
+        text += decoder.decode(value, { stream: true })
+        const parts = text.split(separators[platform])
+        text = parts.pop() ?? ""
+        for (const part of parts) this.record(platform, part)
+        controller.enqueue(value)
+      }
     }
     return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 })
   }
@@ -69,12 +108,19 @@ export class TrafficRecorder {
   private record(platform: PlatformId, part: string): void {
     const [, name, json] = recordPatterns[platform].exec(part) ?? []
     if (name !== undefined && json !== undefined) {
-      this.records.push({ name: `${platform} ${name}`, at: this.now(), isIntact: isIntact(json) })
+      // A new string: a part of the text would keep all of it in memory.
+      this.records.push({ name: `${platform} ${Number(name)}`, at: this.now(), isIntact: isIntact(json) })
     }
   }
 }
 
 // ---- helpers ----
+
+/** `error`: the connection was cut. */
+interface Read {
+  readonly value?: Uint8Array | undefined
+  readonly error?: unknown
+}
 
 /** Far more than one reconciliation of all rules needs. */
 const MAX_CALLS_AT_ONCE = 200

@@ -60,7 +60,13 @@ describe("coverage", () => {
         { type: "delete", owner: "ann", at: 120_000 }
       ])
       assert.deepStrictEqual(rules[0]?.stored, ["firehose 43000"])
-      assert.deepStrictEqual(verdict, { pairs: 1, missedOutsideGaps: [], inGaps: 0, missedInGaps: 0 })
+      assert.deepStrictEqual(verdict, {
+        pairs: 1,
+        missedOutsideGaps: [],
+        missedInRecovered: [],
+        inGaps: 0,
+        missedInGaps: 0
+      })
     })
   )
 

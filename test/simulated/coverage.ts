@@ -9,6 +9,7 @@ import type { Service } from "./service.ts"
 export interface Claim {
   readonly until: number
   readonly gaps: ReadonlyArray<{ readonly from: number; readonly to: number; readonly cause: GapCause }>
+  readonly recovered: ReadonlyArray<{ readonly from: number; readonly to: number }>
 }
 
 export type Claims = Readonly<Partial<Record<PlatformId, Claim>>>
@@ -28,6 +29,7 @@ export const claimsFor = ({ streams, store }: Service, rule: Pick<TrackedRule, "
       const ofPlatform = yield* streams.gaps(platform, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6 })
       claims[platform] = {
         until: watchedUntil,
+        recovered: ofPlatform.filter(({ isRecovered }) => isRecovered),
         gaps: [
           ...ofPlatform.filter(({ isRecovered, isSuspected }) => !isRecovered && !isSuspected),
           ...Option.toArray(openGap).map(({ since, cause }) => ({ from: since, to: Number.POSITIVE_INFINITY, cause })),
@@ -49,6 +51,8 @@ export interface Verdict {
   readonly pairs: number
   /** Not stored, although the claim says that the rule was watched. */
   readonly missedOutsideGaps: ReadonlyArray<string>
+  /** Not stored, although their gap is marked as recovered. */
+  readonly missedInRecovered: ReadonlyArray<string>
   readonly inGaps: number
   readonly missedInGaps: number
 }
@@ -59,6 +63,7 @@ export const judge = (day: Day): Verdict => {
   let inGaps = 0
   let missedInGaps = 0
   const missedOutsideGaps: Array<string> = []
+  const missedInRecovered: Array<string> = []
   for (const rule of day.rules) {
     const stored = new Set(rule.stored)
     for (const event of day.events) {
@@ -70,10 +75,17 @@ export const judge = (day: Day): Verdict => {
       const isMissing = !stored.has(event.name)
       if (gap !== undefined) inGaps++
       if (gap !== undefined && isMissing) missedInGaps++
-      if (gap === undefined && isMissing) {
-        missedOutsideGaps.push(`${event.name} of ${new Date(event.at).toISOString()} for ${rule.id} (${rule.topic})`)
-      }
+      const pair = `${event.name} of ${new Date(event.at).toISOString()} for ${rule.id} (${rule.topic})`
+      if (gap === undefined && isMissing) missedOutsideGaps.push(pair)
+      // A gap of the rule alone is never recovered.
+      const isRecovered = claim.recovered.some(({ from, to }) => event.at >= from && event.at <= to)
+      if (isMissing && isRecovered && (gap === undefined || !isOfRule(gap.cause))) missedInRecovered.push(pair)
     }
   }
-  return { pairs, missedOutsideGaps, inGaps, missedInGaps }
+  return { pairs, missedOutsideGaps, missedInRecovered, inGaps, missedInGaps }
 }
+
+// ---- helpers ----
+
+const isOfRule = (cause: GapCause): boolean =>
+  ["rule_pending", "rule_failed", "rules_dropped", "budget", "paused"].includes(cause)

@@ -91,6 +91,12 @@ export class Day {
         return Effect.zipRight(this.otherClient.restoreRules, this.create(action.owner, action.topic, action.platforms))
       case "delete":
         return this.deleteOldest(action.owner)
+      case "freeze":
+        return Effect.sync(() => this.service.traffic.freeze())
+      case "thaw":
+        return Effect.sync(() => this.service.traffic.thaw())
+      case "settings":
+        return Effect.asVoid(this.service.control.patch(action.patch))
       case "fault":
         return Effect.gen(this, function* () {
           const { fault } = action

@@ -2,6 +2,7 @@
 import { type Random, seeded } from "../../adapters/demo/random.ts"
 import type { endpoints } from "../../adapters/simulator/endpoints.ts"
 import type { FaultKind, FaultRequest } from "../../adapters/simulator/faults.ts"
+import type { SettingsPatch } from "../../adapters/simulator/settings.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
 /** Words that rules match. Rules on permanent topics exist all day. */
@@ -19,6 +20,9 @@ export type Action =
       readonly topic: string
       readonly platforms: ReadonlyArray<PlatformId>
     }
+  /** The process of the service is stopped, and goes on. */
+  | { readonly type: "freeze" | "thaw" }
+  | { readonly type: "settings"; readonly patch: SettingsPatch }
   /** Deletes the owner's oldest rule on a temporary topic. */
   | { readonly type: "delete"; readonly owner: Owner }
 
@@ -88,6 +92,12 @@ export const randomFault = (random: Random, kind: FaultKind, platform: PlatformI
       return { kind, platform, seconds: 60 + random.below(600), skew_seconds: random.below(7_200) - 3_600 }
     case "hold-slot":
       return { kind, platform, hold_seconds: random.below(900) }
+    case "cut-backfill":
+      return { kind, ...counted, records: 1 + random.below(40) }
+    case "oversized":
+      return { kind, platform, bytes: 17 * 1024 * 1024 }
+    case "without-rules":
+    case "unknown-rules":
     case "torn-line":
     case "half-utf8":
     case "cut":
@@ -97,7 +107,89 @@ export const randomFault = (random: Random, kind: FaultKind, platform: PlatformI
   }
 }
 
+/**
+ * Hours with an X that breaks its promises. It drops a client that is frozen, and its usage cap is raised soon after it is
+ * reached.
+ */
+export const planHostile = (
+  seed: number,
+  { hours, events, faults, changes }: Record<"hours" | "events" | "faults" | "changes", number>
+): ReadonlyArray<PlannedAction> => {
+  const random = seeded(seed)
+  const deal = random.deck<HostileKind>(hostileKinds)
+  const time = () => 1_000 + random.below(hours * 3_600_000 - 1_000)
+  const planned = [
+    ...Array.from({ length: events }, () => ({
+      ...randomEvent(random),
+      platform: "x" as const,
+      at: 1_000 + random.below((hours + 0.1) * 3_600_000)
+    })),
+    ...Array.from({ length: faults }, () => hostileFault(random, deal(), time())).flat(),
+    ...Array.from({ length: changes }, () => ({ ...randomChange(random), at: time() }))
+  ]
+  return planned.toSorted((a, b) => a.at - b.at)
+}
+
 // ---- helpers ----
+
+const hostileKinds = [
+  "cut-backfill",
+  "outage",
+  "freeze",
+  "without-rules",
+  "unknown-rules",
+  "oversized",
+  "slow",
+  "clock-skew",
+  "cap",
+  "close",
+  "cut",
+  "torn-line",
+  "drop-rules",
+  "stall"
+] as const
+type HostileKind = (typeof hostileKinds)[number]
+
+const hostileFault = (random: Random, kind: HostileKind, at: number): ReadonlyArray<PlannedAction> => {
+  const fault = (fault: FaultRequest, after = 0): PlannedAction => ({ type: "fault", fault, at: at + after })
+  const platform = "x"
+  switch (kind) {
+    case "freeze":
+      return [
+        { type: "freeze", at },
+        fault({ kind: "close", platform }, 3_000),
+        { type: "thaw", at: at + 5_000 + random.below(20_000) }
+      ]
+    case "outage":
+      return [
+        fault({ kind: "refuse", platform, endpoint: "stream", seconds: 5 + random.below(400) }),
+        fault({ kind: "close", platform }, 1)
+      ]
+    case "cut-backfill":
+      return [
+        fault({ kind: "refuse", platform, endpoint: "stream", seconds: 65 + random.below(36) }),
+        fault({ kind: "close", platform }, 1),
+        fault({ kind, platform, records: 1 + random.below(10), count: 1 + random.below(2) }, 2)
+      ]
+    case "cap":
+      return [
+        { type: "settings", patch: { x: { usage_cap: 0 } }, at },
+        { type: "settings", patch: { x: { usage_cap: null } }, at: at + 60_000 + random.below(300_000) }
+      ]
+    case "slow":
+      return [fault({ kind, platform, bytes: 1, millis: 1_000 })]
+    case "clock-skew":
+      return [
+        fault({ kind, platform, seconds: 600, skew_seconds: random.below(7_200) - 3_600 }),
+        fault({ kind: "rate-limit", platform, endpoint: "stream", headers: true, reset_seconds: 60 }, 1),
+        fault({ kind: "close", platform }, 2)
+      ]
+    case "stall":
+      return [fault({ kind, platform, keep_alives: random.chance(0.5), stall_seconds: random.below(200) })]
+    default:
+      return [fault(randomFault(random, kind, platform))]
+  }
+}
 
 const commonKinds: ReadonlyArray<FaultKind> = [
   "refuse",

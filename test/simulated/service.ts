@@ -2,8 +2,10 @@
 import { Cause, Clock, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
+import { Freezes } from "../../adapters/http/Freezes.ts"
 import type { State } from "../../adapters/simulator/Control.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
+import type { SettingsPatch } from "../../adapters/simulator/settings.ts"
 import * as X from "../../adapters/x/X.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
@@ -34,6 +36,8 @@ export interface Options {
   readonly start?: number
   /** On x. */
   readonly monthlyPostBudget?: number
+  /** Of the simulator. */
+  readonly settings?: SettingsPatch
 }
 
 /** Tag of the service's rules on the platforms, with the memory store. */
@@ -59,7 +63,7 @@ export interface Service {
 export const withService = <A, E>(
   seed: number,
   body: (service: Service) => Effect.Effect<A, E, Scope.Scope>,
-  { start = START, monthlyPostBudget = 0 }: Options = {}
+  { start = START, monthlyPostBudget = 0, settings = {} }: Options = {}
 ): Effect.Effect<A, E> =>
   Effect.suspend(() => {
     const clock = new SimulatedClock(start)
@@ -72,7 +76,7 @@ export const withService = <A, E>(
       addToLog([logLevel.label, text, ...(Cause.isEmpty(cause) ? [] : [Cause.pretty(cause)])].join(" "))
     })
     return Effect.gen(function* () {
-      const { control, handler } = yield* Simulator.make({ seed })
+      const { control, handler } = yield* Simulator.make({ seed, settings })
       const traffic = new TrafficRecorder(handler, () => clock.unsafeCurrentTimeMillis())
       const started = Effect.gen(function* () {
         const { reconcile, reconcileDue } = yield* Registrations
@@ -97,7 +101,8 @@ export const withService = <A, E>(
       })
       return yield* started.pipe(
         Effect.provide(layerOf(control.settings, monthlyPostBudget)),
-        Effect.provideService(Fetch, traffic)
+        Effect.provideService(Fetch, traffic),
+        Effect.provideService(Freezes, { count: Effect.sync(() => traffic.freezes), run: Effect.void })
       )
     }).pipe(
       Effect.scoped,
