@@ -119,7 +119,8 @@ export class RecordReader {
       const { replay } = this
       if (replay !== undefined && isFresh && now - this.lastReadAt >= REPLAY_PAUSE_MILLIS) replay.isOver = true
       this.lastReadAt = now
-      const lostFrom = this.resumeFrom ?? now
+      const isOfReplay = replay !== undefined && !replay.isOver
+      const lostFrom = (isOfReplay ? Math.max(replay.from, replay.since) : this.watchedUntil) ?? now
       const signals: Array<Signal> = []
       const posts: Array<unknown> = []
       const lost = (period: Period, detail: string) => {

@@ -71,15 +71,17 @@ export const judge = (day: Day): Verdict => {
       if (claim === undefined || !event.topics.includes(rule.topic)) continue
       if (event.at < rule.createdAt || event.at > claim.until) continue
       pairs++
-      const gap = claim.gaps.find(({ from, to }) => event.at >= from && event.at <= to)
+      const isThen = ({ from, to }: { readonly from: number; readonly to: number }) =>
+        event.at >= from && event.at <= to
+      const gap = claim.gaps.find(isThen)
       const isMissing = !stored.has(event.name)
       if (gap !== undefined) inGaps++
       if (gap !== undefined && isMissing) missedInGaps++
       const pair = `${event.name} of ${new Date(event.at).toISOString()} for ${rule.id} (${rule.topic})`
       if (gap === undefined && isMissing) missedOutsideGaps.push(pair)
-      // A gap of the rule alone is never recovered.
-      const isRecovered = claim.recovered.some(({ from, to }) => event.at >= from && event.at <= to)
-      if (isMissing && isRecovered && (gap === undefined || !isOfRule(gap.cause))) missedInRecovered.push(pair)
+      // The platform can send again only what met a rule that it held.
+      const wasHeld = !claim.gaps.some((one) => isThen(one) && isOfRule(one.cause))
+      if (isMissing && wasHeld && claim.recovered.some(isThen)) missedInRecovered.push(pair)
     }
   }
   return { pairs, missedOutsideGaps, missedInRecovered, inGaps, missedInGaps }
