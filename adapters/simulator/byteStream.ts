@@ -141,6 +141,9 @@ interface State {
 
 const encoder = new TextEncoder()
 
+/** Of a slow record, which may be an oversized one. */
+const MAX_PIECES = 10_000
+
 const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: number): ReadonlyArray<Action> => {
   if (item.type === "end" || item.type === "cut") return [{ do: item.type }]
   if (item.type === "notice") return [{ do: "send", bytes: encoder.encode(item.text) }]
@@ -160,7 +163,10 @@ const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: n
   const bytes = encoder.encode(frame.head + frame.json + frame.tail)
   const slow = world.faults.take("slow", target)
   const send = { do: "send", bytes, sent } as const
-  if (slow !== undefined) return inPieces(send, Math.max(1, slow.bytes), slow.millis)
+  if (slow !== undefined) {
+    const size = Math.max(1, slow.bytes, Math.ceil(bytes.length / MAX_PIECES))
+    return inPieces(send, size, slow.millis)
+  }
   return world.faults.take("duplicate", target) === undefined ? [send] : [send, send]
 }
 
