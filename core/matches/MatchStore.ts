@@ -230,9 +230,11 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       const ownedRules = ({ account, rules: asked }: Pick<MatchSelector, "account" | "rules">) =>
         Effect.map(
-          Effect.filter(
-            Option.getOrElse(asked, () => new Set([...byKey.values()].map(({ rule_id }) => rule_id))),
-            (id) => rules.exists(account, id)
+          Effect.suspend(() =>
+            Effect.filter(
+              Option.getOrElse(asked, () => new Set([...byKey.values()].map(({ rule_id }) => rule_id))),
+              (id) => rules.exists(account, id)
+            )
           ),
           (owned) => new Set(owned)
         )

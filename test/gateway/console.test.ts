@@ -67,7 +67,7 @@ describe("/console", () => {
           exchange({ host: HOST, port }, requestText("GET", `/console${path}`))
         )
         assertError({ status: answer?.status ?? 0, body: JSON.parse(answer?.body ?? "{}") }, 404, "not_found")
-        assert.isUndefined(answer?.headers["cache-control"], path)
+        assert.strictEqual(answer?.headers["cache-control"], "no-store", path)
       }
       for (const path of ["/consoles", "/console.html", "/Console"]) {
         assert.strictEqual((yield* get(path)).status, 404, path)
@@ -231,7 +231,7 @@ describe("serve", { timeout: START_MILLIS }, () => {
 
   it("has no console with EARSHOT_CONSOLE=off", async () => {
     const running = await startService("node", { EARSHOT_CONSOLE: "off", EARSHOT_BOOTSTRAP_KEY: undefined })
-    await running.printed(/Your API key/)
+    await running.printed(/first API key/)
     assertError(await answerOf(await fetch(`${running.url}/console`)), 404, "not_found", /^Cannot find path/)
     const info = await answerOf(await fetch(running.url, { headers: { accept: "text/html" } }))
     assert.deepStrictEqual([info.status, "console" in info.body], [200, false])

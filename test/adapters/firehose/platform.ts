@@ -34,10 +34,18 @@ export interface Adapter {
   readonly logs: ReadonlyArray<string>
 }
 
+export const BASE_URL = "http://simulator/"
+
+/** One rule store for several adapters: what one registers is known to the next one. */
+export const sharedRules: Effect.Effect<Layer.Layer<RuleStore>, never, Scope.Scope> = Effect.map(
+  Layer.build(memoryRules),
+  Layer.succeedContext
+)
+
 export const makeAdapter = (
   send: (request: Request) => Promise<Response>,
   token = TOKEN,
-  baseUrl = "http://simulator/",
+  baseUrl = BASE_URL,
   rules: Layer.Layer<RuleStore, never, never> = memoryRules
 ): Effect.Effect<Adapter, never, Scope.Scope> =>
   Effect.gen(function* () {

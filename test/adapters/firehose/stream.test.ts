@@ -7,7 +7,7 @@ import { serve } from "../../../adapters/simulator/server.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { settle, stage } from "../simulator/stage.ts"
-import { collect, intervals, makeAdapter, passInSteps, TOKEN, watched } from "./platform.ts"
+import { BASE_URL, collect, intervals, makeAdapter, passInSteps, sharedRules, TOKEN, watched } from "./platform.ts"
 
 const platform = "firehose"
 
@@ -36,7 +36,8 @@ describe("the stream", () => {
   it.scoped("opens for our own rule in the inventory, not for a foreign one", () =>
     Effect.gen(function* () {
       const on = yield* stage()
-      const first = yield* makeAdapter(on.handler)
+      const rules = yield* sharedRules
+      const first = yield* makeAdapter(on.handler, TOKEN, BASE_URL, rules)
       yield* on.addFirehose("dog")
       yield* collect(first.platform)
       yield* first.platform.inventory
@@ -44,7 +45,7 @@ describe("the stream", () => {
       assert.strictEqual((yield* first.platform.status).state, "idle")
       yield* first.platform.register(["cat"])
 
-      const second = yield* makeAdapter(on.handler)
+      const second = yield* makeAdapter(on.handler, TOKEN, BASE_URL, rules)
       yield* collect(second.platform)
       yield* second.platform.inventory
       yield* settle
@@ -215,9 +216,10 @@ describe("the stream", () => {
   it.scoped("resumes at the cursor after a restart", () =>
     Effect.gen(function* () {
       const on = yield* stage()
+      const rules = yield* sharedRules
       const cursor = yield* Effect.scoped(
         Effect.gen(function* () {
-          const first = yield* makeAdapter(on.handler)
+          const first = yield* makeAdapter(on.handler, TOKEN, BASE_URL, rules)
           yield* first.platform.register(["cat"])
           const { deliveries } = yield* collect(first.platform)
           yield* on.page("cat 1", "cat 2")
@@ -226,7 +228,7 @@ describe("the stream", () => {
         })
       )
       yield* on.page("cat 3")
-      const second = yield* makeAdapter(on.handler)
+      const second = yield* makeAdapter(on.handler, TOKEN, BASE_URL, rules)
       yield* second.platform.inventory
       const { titles } = yield* collect(second.platform, Option.getOrThrow(cursor))
       assert.deepStrictEqual(titles(), ["cat 2", "cat 3"])

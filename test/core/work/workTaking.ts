@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { vi } from "vitest"
 
-/** The clock moves each second time that it is read: a piece of work reads it before and after. */
+/** The clock moves each time that it is read: a piece of work reads it before and after. */
 export const workTaking = (millis: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       let reads = 0
-      return vi.spyOn(performance, "now").mockImplementation(() => Math.floor(++reads / 2) * millis)
+      return vi.spyOn(performance, "now").mockImplementation(() => ++reads * millis)
     }),
     (spy) => Effect.sync(() => spy.mockRestore())
   )
