@@ -21,7 +21,7 @@ describe("future cursors", () => {
         const { status, text } = yield* Effect.promise(() => watchOverTrpc(target, cursor))
         assert.strictEqual(status, 200)
         assert.match(text, /Lies in the future/)
-        const hook = yield* Effect.promise(() => call(target, "/webhooks/create", { url: "http://127.0.0.1:9" }))
+        const hook = yield* Effect.promise(() => call(target, "/webhooks/create", { url: "http://127.0.0.1:9999" }))
         const replay = { webhook_id: hook.body["webhook"]?.["id"], after: cursor }
         assertError(yield* Effect.promise(() => call(target, "/webhooks/replay", replay)), 404, "not_found")
       }

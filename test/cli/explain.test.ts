@@ -30,7 +30,7 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
         "The filter on x matches: storm -is:retweet",
         "",
         '  yes  storm  in x.text at 2 to 7: "storm"',
-        "  no   is:retweet (excluded)  the event has no x.is",
+        "  no   is:retweet (excluded)",
         "",
         "Decided by: storm, is:retweet",
         ""
@@ -48,7 +48,7 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
       assert.strictEqual(code, 0)
       assert.match(stdout, /^The filter on x does not match: storm -is:retweet\n/)
       assert.match(stdout, /\n {2}no {3}storm {2}x\.text is "A calm␛\[31m evening"\n/)
-      assert.match(stdout, /\nIt matches with one of these changes:\n {2}Add `evening` as an alternative to `storm`\n/)
+      assert.match(stdout, /\nNo single change of the filter is enough\n/)
     }
   })
 

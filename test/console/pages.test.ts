@@ -111,8 +111,7 @@ describeInBrowser("the pages of the console", (openPage) => {
   it("tell the test of a webhook from its deliveries", async () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/refuses`
     const created = await call({ ...server, key: KEY }, "/webhooks/create", { url, rule_ids: [ruleId] })
-    await control("events", xPost("502", "Another storm on the simulator"))
-    await waitForState(String(created.body["webhook"]?.["id"]), "retrying")
+    await publishUntil(String(created.body["webhook"]?.["id"]), "retrying")
     const page = await openPage()
     await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
     const card = page.getByRole("region", { name: url })
@@ -141,8 +140,10 @@ describeInBrowser("the pages of the console", (openPage) => {
 
 // ---- helpers ----
 
-const waitForState = async (id: string, state: string): Promise<void> => {
-  for (let tries = 0; tries < 100; tries++) {
+/** Again and again: the stream may be down after the gap. */
+const publishUntil = async (id: string, state: string): Promise<void> => {
+  for (let tries = 0; tries < 600; tries++) {
+    if (tries % 20 === 0) await control("events", xPost(String(502 + tries), "Another storm on the simulator"))
     const { body } = await call({ ...server, key: KEY }, "/webhooks")
     const webhook = [...(body["webhooks"] ?? [])].find((one) => String(one["id"]) === id)
     if (String(webhook?.["state"]) === state) return

@@ -89,7 +89,7 @@ export const metricsContract = (target: () => Target, runtime: RuntimeName): voi
         assert.strictEqual(valueIn(families, "earshot_stream_state", { platform, state: "live" }), 1)
         assert.strictEqual(valueIn(families, "earshot_stream_state", { platform, state: "waiting" }), 0)
       }
-      assert.strictEqual(families.get("earshot_stream_state")?.samples.length, 10)
+      assert.strictEqual(families.get("earshot_stream_state")?.samples.length, 12)
       assert.strictEqual(families.get("earshot_rules_missing")?.samples.length, 2)
       assert.strictEqual(families.get("earshot_rules_orphaned")?.samples.length, 2)
     })
