@@ -73,8 +73,15 @@ describe("the oracle", () => {
   })
 
   it("finds a gap over time in which events were stored live", () => {
-    assert.match(differences({ answers: [answer(numbers, [gap(0, 15_000)])] }).join(), /^x: The gap .* stored live/)
-    assert.deepStrictEqual(differences({ answers: [answer(numbers, [gap(0, 3_900)])] }), [], "within the tolerance")
+    const withGap = (to: number, platform: "x" | "firehose") =>
+      differences({
+        answers: [answer(numbers, [gap(0, to, { platform })])],
+        writes: numbers.map((number) => write(number, { platform }))
+      }).join()
+    assert.match(withGap(15_000, "x"), /^x: The gap .* stored live/)
+    assert.strictEqual(withGap(13_900, "x"), "", "posts of X arrive late")
+    assert.match(withGap(5_000, "firehose"), /^firehose: The gap .* stored live/)
+    assert.strictEqual(withGap(3_900, "firehose"), "", "within the tolerance")
   })
 
   it("finds a time without a stream and without a gap, open gaps, and servers that report other gaps", () => {

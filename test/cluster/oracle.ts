@@ -16,6 +16,12 @@ const IN_FLIGHT_MILLIS = 1_000
 const LIVE_MILLIS = 1_000
 const TOLERANCE_MILLIS = 2_000
 
+/**
+ * A gap begins this much earlier at most than the last sign of life. Posts of X arrive late, by up to 10 seconds before a
+ * process has measured it: only older ones are known to be complete.
+ */
+const EARLIER_MILLIS: Readonly<Record<PlatformId, number>> = { x: 10_000, firehose: 0 }
+
 /** A server that was frozen or cut off notices by then that it lost its stream. */
 const NOTICE_MILLIS = 10_000
 
@@ -54,7 +60,8 @@ export const falseGaps = (
     return publishedAt !== undefined && at - publishedAt < LIVE_MILLIS ? [publishedAt] : []
   })
   return gapsOf(answers, platform).flatMap((gap) => {
-    const inside = watchedAt.filter((at) => at > gap.from + TOLERANCE_MILLIS && at < gap.to - TOLERANCE_MILLIS)
+    const from = gap.from + EARLIER_MILLIS[platform] + TOLERANCE_MILLIS
+    const inside = watchedAt.filter((at) => at > from && at < gap.to - TOLERANCE_MILLIS)
     const [first] = inside
     return first === undefined
       ? []
