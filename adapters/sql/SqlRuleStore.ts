@@ -198,8 +198,13 @@ const make = Effect.gen(function* () {
 
   const textsOf = (account: AccountId, platform: PlatformId, among: Option.Option<ReadonlyArray<string>>) => sql<{
     readonly text: string
-  }>`select distinct text from registrations where account_id = ${toUuid(account)} and platform = ${platform}
-      and ${Option.match(among, { onNone: () => sql.literal("true"), onSome: (texts) => sql`text = any(${texts}::text[])` })}`
+  }>`select text from (
+      select text from registrations where account_id = ${toUuid(account)} and platform = ${platform}
+      union
+      select c.overrides ->> ${platform}::text from retired_rules t
+        join rule_changes c on c.rule_id = t.rule_id and c.version = t.version
+      where t.account_id = ${toUuid(account)} and t.platform = ${platform}
+    ) own where ${Option.match(among, { onNone: () => sql.literal("true"), onSome: (texts) => sql`text = any(${texts}::text[])` })}`
 
   const textOwners = (platform: PlatformId, texts: ReadonlyArray<string>) => sql<{
     readonly text: string

@@ -276,8 +276,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
     ) => Effect.Effect<boolean, StoreUnavailable>
     /**
-     * The texts of all registrations of the account on the platform, in any state. `among`: only these. A text is there
-     * before any platform gets it.
+     * The texts of all registrations of the account on the platform, in any state, and those that a change has replaced:
+     * events from before it still meet them. `among`: only these. A text is there before any platform gets it.
      */
     readonly textsOf: (
       account: AccountId,

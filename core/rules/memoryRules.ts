@@ -267,11 +267,12 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         ...paused
       ]
       const retire = (ended: ReadonlyArray<MemoryRegistration>, version: number, retiredAt: number) =>
-        ended.flatMap(({ platform, platformRuleId, state }) =>
+        ended.flatMap(({ platform, text, platformRuleId, state }) =>
           Option.isSome(platformRuleId) && state === "active"
             ? [
                 {
                   platform,
+                  text,
                   platformRuleId: platformRuleId.value,
                   ruleId: id,
                   accountId: account,
@@ -342,7 +343,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const before = retired.filter(
         (link) => link.platform === platform && platformRuleIds.includes(link.platformRuleId) && rules.has(link.ruleId)
       )
-      return [...current, ...before.map(({ platform: _, ...link }) => ({ ...link, isShadow: false }))]
+      return [...current, ...before.map(({ platform: _, text: __, ...link }) => ({ ...link, isShadow: false }))]
     })
 
   const generations = new Map<string, number>()
@@ -412,7 +413,10 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       ),
     textsOf: (account, platform, among) =>
       Effect.sync(() => {
-        const texts = registrationsOn(platform).flatMap(({ accountId, text }) => (accountId === account ? [text] : []))
+        const earlier = retired.filter((link) => link.platform === platform && rules.has(link.ruleId))
+        const texts = [...registrationsOn(platform), ...earlier].flatMap(({ accountId, text }) =>
+          accountId === account ? [text] : []
+        )
         return [...new Set(texts)].filter((text) => Option.isNone(among) || among.value.includes(text))
       }),
     textOwners: (platform, texts) =>
@@ -443,7 +447,7 @@ interface MemoryRule extends NewRule {
   readonly versions: ReadonlyArray<StoredVersion>
 }
 
-type RetiredRule = Required<Omit<RuleLink, "isShadow">> & { readonly platform: PlatformId }
+type RetiredRule = Required<Omit<RuleLink, "isShadow">> & { readonly platform: PlatformId; readonly text: string }
 
 const newRegistration = (
   { id, accountId, createdAt, candidate }: Pick<NewRule, "id" | "accountId" | "createdAt" | "candidate">,

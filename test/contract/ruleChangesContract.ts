@@ -46,8 +46,12 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
 
         yield* rules.remove(candidate.id)
         assert.lengthOf(yield* rules.registrations(rule.id), 2)
+        const before = rule.filters.find(({ platform }) => platform === "x")?.text ?? ""
+        assert.sameMembers([...(yield* rules.textsOf(account, "x", Option.none()))], [before, "dog"])
+        assert.deepStrictEqual(yield* rules.textsOf(account, "x", Option.some([before])), [before])
         yield* rules.forgetRetired(at(6))
         assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`]), [])
+        assert.deepStrictEqual(yield* rules.textsOf(account, "x", Option.none()), ["dog"])
       })
     )
 
