@@ -52,7 +52,7 @@ export const ruleProblems = (day: Day, service: Service): Effect.Effect<Readonly
       }
       const wanted = new Set(registrations.map(({ platformRuleId }) => Option.getOrElse(platformRuleId, () => "")))
       for (const { id, tag, value } of upstream.values()) {
-        if (tag === TAG ? !wanted.has(id) : day.otherClient.rules.get(id) !== value) {
+        if (tag?.startsWith(TAG) === true ? !wanted.has(id) : day.otherClient.rules.get(id) !== value) {
           problems.push(`${platform} holds ${id} (${value})`)
         }
       }

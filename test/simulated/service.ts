@@ -40,8 +40,8 @@ export interface Options {
   readonly settings?: SettingsPatch
 }
 
-/** Tag of the service's rules on the platforms, with the memory store. */
-export const TAG = "earshot:memory"
+/** What the tags of the service's rules on the platforms begin with, with the memory store. */
+export const TAG = "earshot:memory:"
 
 export interface Service {
   readonly clock: SimulatedClock
