@@ -14,7 +14,7 @@ import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import { OwnRules } from "./OwnRules.ts"
+import { type Matching, OwnRules } from "./OwnRules.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -198,14 +198,13 @@ const makePlatform = (
       )
     }
 
+    const matchShared: Matching = (event) => rules.matchInTurns(event, expressionOf, { isCharged: true })
     const sink: Sink = {
-      prepare: (sender) => own.prepare(sender),
-      match: (event, sender) => {
-        lastEventAt = clock.unsafeCurrentTimeMillis()
-        return sender === undefined
-          ? rules.matchInTurns(event, expressionOf, { isCharged: true })
-          : own.match(sender, event)
-      },
+      matching: (sender) =>
+        Effect.map(sender === undefined ? Effect.succeed(matchShared) : own.prepare(sender), (matching) => (event) => {
+          lastEventAt = clock.unsafeCurrentTimeMillis()
+          return matching(event)
+        }),
       offer: (delivery) => Queue.offer(queue, delivery)
     }
 

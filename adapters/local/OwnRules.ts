@@ -7,6 +7,9 @@ import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import type { Turns } from "../../core/work/turns.ts"
 
+/** Ids of the rules that an event meets. */
+export type Matching = (event: PlatformEvent) => Turns<ReadonlyArray<string>>
+
 export interface OwnRulesOptions {
   /** The rules of all accounts. Used for an account that owns all of them. */
   readonly all: NamedRules
@@ -57,26 +60,29 @@ export class OwnRules {
     }
   }
 
-  /** Call it before `match`: learns which of the rules that were registered since the last call are the account's. */
-  prepare(account: AccountId): Effect.Effect<void, StoreUnavailable> {
+  /**
+   * Learns which of the rules that were registered since the last call are the account's. Returns what matches one event:
+   * the ids of the matching rules. It also works if the account was forgotten meanwhile.
+   */
+  prepare(account: AccountId): Effect.Effect<Matching, StoreUnavailable> {
     return Effect.suspend(() => {
       const sender = this.senderOf(account)
+      const matching = (event: PlatformEvent) => this.match(sender, event)
       const { forgotten, recent } = this
       const known = forgotten + recent.length
-      if (sender.known === known) return Effect.void
+      if (sender.known === known) return Effect.succeed(matching)
       const among =
         sender.known < forgotten ? Option.none() : Option.some([...new Set(recent.slice(sender.known - forgotten))])
       return Effect.map(this.options.textsOf(account, among), (texts) => {
         for (const text of texts) this.add(sender, this.options.idOf(text))
         sender.known = Math.max(sender.known, known)
+        return matching
       })
     })
   }
 
-  /** Ids of the matching rules. */
-  *match(account: AccountId, event: PlatformEvent): Turns<ReadonlyArray<string>> {
+  private *match(sender: Sender, event: PlatformEvent): Turns<ReadonlyArray<string>> {
     const { all, held, expressionOf } = this.options
-    const sender = this.senderOf(account)
     if (sender.ids.size === 0) return []
     if (sender.ids.size === held.size) {
       sender.engine = undefined

@@ -11,20 +11,18 @@ import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
 import type { Quotas } from "../../core/quotas/Quotas.ts"
 import { inForce } from "../../core/rules/inForce.ts"
 import type { RuleLink, RuleStore } from "../../core/rules/RuleStore.ts"
-import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
-import { inTurns, type Turns, yieldRegularly } from "../../core/work/turns.ts"
+import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import { BatchSize } from "./BatchSize.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
+import type { Matching } from "./OwnRules.ts"
 
 /** The feed's connection to one in-process platform. */
 export interface Sink {
-  /** Call it before `match`, if an account sends the event. Mostly done at once. */
-  readonly prepare: (sender: AccountId) => Effect.Effect<void, StoreUnavailable>
   /**
-   * Ids of the matching rules: those of the sender, or of all accounts without one. Call it exactly once per event: it
-   * also records the time of the last event.
+   * What matches one event, with the rules of the sender, or of all accounts without one. Use it exactly once: it also
+   * records the time of the last event. Mostly there at once.
    */
-  readonly match: (event: PlatformEvent, sender: AccountId | undefined) => Turns<ReadonlyArray<string>>
+  readonly matching: (sender: AccountId | undefined) => Effect.Effect<Matching, StoreUnavailable>
   /** Queues a delivery to be stored. Waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>
 }
@@ -122,8 +120,8 @@ export const publisher = (options: {
         accepted[id] = (accepted[id] ?? 0) + 1
         // Before it is matched: rules may change in between.
         const receivedAt = asOf ?? (yield* Clock.currentTimeMillis)
-        if (sender !== undefined) yield* sink.prepare(sender)
-        const platformRuleIds = yield* inTurns(sink.match(event.fields, sender), yieldIfDue)
+        const matching = yield* sink.matching(sender)
+        const platformRuleIds = yield* inTurns(matching(event.fields), yieldIfDue)
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
         batchMatches += platformRuleIds.length
         if (batchSize.isReached(batchMatches)) {

@@ -1,11 +1,12 @@
 /** The events of an account are matched with all rules that it has at that time, and with no others. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { v7 } from "uuid"
 import { OwnRules } from "../../../adapters/local/OwnRules.ts"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
 import { firehose } from "../../../core/languages/firehose.ts"
-import type { AccountId } from "../../../core/model/Ids.ts"
+import { type AccountId, fromUuid } from "../../../core/model/Ids.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
@@ -103,7 +104,7 @@ describe("OwnRules", () => {
       own.registered(text)
     }
     const match = (account: AccountId, title: string) =>
-      Effect.map(own.prepare(account), () => [...finish(own.match(account, page(title)))].sort())
+      Effect.map(own.prepare(account), (matching) => [...finish(matching(page(title)))].sort())
     return { own, held, asked, register, match, all }
   }
 
@@ -138,14 +139,24 @@ describe("OwnRules", () => {
     })
   )
 
+  it.effect("matches the event of an account while many others send theirs", () =>
+    Effect.gen(function* () {
+      const { own, register } = world(new Map([[ann, ["title:cat"]]]))
+      for (const text of ["title:cat", "title:dog"]) register(text)
+      const matching = yield* own.prepare(ann)
+      for (let n = 0; n < 200; n++) yield* own.prepare(fromUuid("acct", v7()))
+      assert.deepStrictEqual(finish(matching(page("cat dog"))), ["title:cat"])
+    })
+  )
+
   it.effect("fills the engine of an account once, for events that are matched at the same time", () =>
     Effect.gen(function* () {
       const texts = Array.from({ length: 20 }, (_, n) => `title:cat${n}`)
       const { own, register } = world(new Map([[ann, texts]]))
       for (const text of [...texts, "title:foreign"]) register(text)
-      yield* own.prepare(ann)
+      const matching = yield* own.prepare(ann)
       const title = texts.map((text) => text.slice("title:".length)).join(" ")
-      const [first, second] = [own.match(ann, page(title)), own.match(ann, page(title))]
+      const [first, second] = [matching(page(title)), matching(page(title))]
       for (let turn = 0; turn < 5; turn++) first.next()
       assert.sameMembers([...finish(second)], texts)
       assert.sameMembers([...finish(first)], texts)

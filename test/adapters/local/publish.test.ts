@@ -105,10 +105,10 @@ const slowPublisher = Effect.gen(function* () {
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
   const sink: Sink = {
-    prepare: () => Effect.void,
-    *match() {
-      return ["rule"]
-    },
+    matching: () =>
+      Effect.succeed(function* () {
+        return ["rule"]
+      }),
     offer: (delivery) => Effect.sync(() => void inFlight.push(delivery))
   }
   const sinks = new Map<PlatformId, Sink>(PLATFORM_IDS.map((id) => [id, sink]))
