@@ -51,7 +51,7 @@ export const eventFlood = {
       { length: eventFlood.count },
       (_, i) => `{"data":{"id":"${1_000_000 + i}","text":"quake number ${i}"}}`
     )
-    return attacker.post("/local/events", `[${events.join()}]`)
+    return attacker.post("/local/events", events.join("\n"), { "content-type": "application/x-ndjson" })
   }
 }
 
