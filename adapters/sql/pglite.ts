@@ -10,11 +10,11 @@ import { PGlite } from "@electric-sql/pglite"
 import { createPgConfig } from "@electric-sql/pglite/node-postgres"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
 import { Context, Effect, Layer, Option, Schedule } from "effect"
-import pg from "pg"
 import { Disk } from "../../core/disk/Disk.ts"
 import { isTurnLong, nextTurn } from "../../core/work/turns.ts"
 import { Announcements } from "./Announcements.ts"
 import * as EmbeddedDisk from "./disk.ts"
+import { FairPool } from "./FairPool.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
@@ -205,6 +205,8 @@ const start = async (database: string) => {
       ...["-c", "wal_sync_method=fsync"],
       // Not the default of 128 MB: the operating system caches the files anyway.
       ...["-c", "shared_buffers=16MB"],
+      // A new file of the log is not filled with zeros first, which would hold up everything else.
+      ...["-c", "wal_init_zero=off"],
       // Nothing analyzes a table that has just grown. The planner then expects few rows: it would read all rules of an
       // account and sort them for each page, instead of the page from the index.
       ...["-c", "enable_bitmapscan=off"]
@@ -312,7 +314,7 @@ const syncTree = (folder: string) => {
 const poolOf = (db: PGlite) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const pool = new pg.Pool({ ...createPgConfig(db), max: 1, idleTimeoutMillis: 0 })
+      const pool = new FairPool({ ...createPgConfig(db), idleTimeoutMillis: 0 })
       pool.on("error", () => {})
       // The driver cancels an interrupted statement over a second connection. PGlite has only one, so the driver would
       // wait five seconds within an open transaction. Without a process id it does not try.

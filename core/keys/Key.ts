@@ -46,10 +46,11 @@ export interface Caller {
   readonly key?: KeyId
 }
 
+/** A caller, or the service itself, which acts for no account. */
+type Acting = Pick<Caller, "scope" | "key"> & Partial<Pick<Caller, "account">>
+
 /** Who makes the current request. Not a service, for the same reason as `RequestId`. */
-export const Actor: FiberRef.FiberRef<Pick<Caller, "key" | "scope">> = FiberRef.unsafeMake<
-  Pick<Caller, "key" | "scope">
->({ scope: "admin" })
+export const Actor: FiberRef.FiberRef<Acting> = FiberRef.unsafeMake<Acting>({ scope: "admin" })
 
 export const asActor = <A, E, R>(caller: Caller, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(effect, Actor, caller)
