@@ -20,6 +20,7 @@ import { RequestId } from "../core/model/RequestId.ts"
 import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
 import { type Push, pushToStream } from "../core/work/push.ts"
+import { roomInTurn } from "../core/work/turns.ts"
 import { admit, admitKnown, authenticate, checkScope } from "./auth.ts"
 import { type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire, wireOfCause } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
@@ -80,6 +81,8 @@ export const makeHandler = <R>(
 
     return async (request, push = pushToStream) => {
       const startedAt = performance.now()
+      const room = roomInTurn()
+      if (room !== undefined) await room
       const path = pathOf(request.url)
       const route = table.has(path) ? path : mountOf(path)?.prefix
       const id = requestId(request) ?? newId()

@@ -157,8 +157,13 @@ export class Engine {
     const { changes } = this
     const large = yield* readLargeFields(event, this)
     const read = () => readTerms(event, this, changes === this.changes ? large : undefined)
-    const terms = read()
+    let terms = read()
     const work = new Work(this.nextStamp(), true, costs)
+    if (large !== undefined) {
+      // Reading its terms, finding candidates and verifying them are turns of their own.
+      terms = yield* this.endTurn(terms, read)
+      work.steps = work.stepsPerTurn
+    }
     const rest = this.verifyCandidates(event, terms, work, found)
     this.learn(terms)
     if (rest.length > 0) yield* this.verifyRest(rest, event, { terms, read }, work, found)
@@ -202,15 +207,20 @@ export class Engine {
     for (const rule of rest) {
       if (work.steps >= work.stepsPerTurn) {
         work.steps = 0
-        const { changes } = this
-        const reads = eventsRead()
-        yield
-        // The table is shared, and added rules may use other fields.
-        if (changes !== this.changes || reads !== eventsRead()) terms = read()
+        terms = yield* this.endTurn(terms, read)
       }
       const program = this.rules.programOf(rule)
       if (program !== 0) this.verifyProgram(program, event, terms, work, found)
     }
+  }
+
+  /** Reads the event again if its terms were replaced meanwhile. */
+  private *endTurn(terms: number, read: () => number): Turns<number> {
+    const { changes } = this
+    const reads = eventsRead()
+    yield
+    // The table is shared, and added rules may use other fields.
+    return changes !== this.changes || reads !== eventsRead() ? read() : terms
   }
 
   private verifyProgram(program: number, event: PlatformEvent, terms: number, work: Work, found: Found): void {

@@ -127,6 +127,17 @@ export const isTurnLong = (): boolean => {
   return now - turnStartedAt > LONG_MILLIS
 }
 
+/**
+ * Before something short that others may begin in the same turn of the event loop, hundreds at a time: undefined, or
+ * what to wait for. Those that wait go on one after the other, in order, in turns that are not long yet.
+ */
+export const roomInTurn = (): Promise<void> | undefined => {
+  if (waiting.length === 0 && !isTurnLong()) return undefined
+  return new Promise((resume) => {
+    if (waiting.push(resume) === 1) setImmediate(resumeNext)
+  })
+}
+
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
 /** Before work that takes some milliseconds: callers that were resumed in the same turn do it one after the other. */
@@ -137,6 +148,16 @@ export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() =>
 // ---- helpers ----
 
 let turnStartedAt: number | undefined
+
+/** For room in a turn. */
+const waiting: Array<() => void> = []
+
+const resumeNext = (): void => {
+  if (isTurnLong()) return void setImmediate(resumeNext)
+  waiting.shift()?.()
+  // After what was resumed.
+  if (waiting.length > 0) queueMicrotask(resumeNext)
+}
 
 /** Of a turn of the event loop. Less than a large statement or answer takes. */
 const LONG_MILLIS = 4

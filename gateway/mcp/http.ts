@@ -12,6 +12,7 @@ import {
 import { Effect, Either, Option, Predicate } from "effect"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
+import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { admitCall, checkBatch } from "../auth.ts"
 import { parseJson, readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
@@ -99,6 +100,8 @@ const respond = (
 ): Effect.Effect<Reply, never, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
+    // The protocol reads the text several times, without a break.
+    yield* yieldIfTurnIsLong
     const server = toolServer({ ...options, call: callAs(caller), runtime, refused: yield* refusals(calls, caller) })
     const copy = new Request(url, { method: "POST", headers, body: text, signal })
     return replyOf(yield* Effect.promise(() => exchange(server, copy, text.includes('"progressToken"'))))

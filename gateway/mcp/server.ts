@@ -6,6 +6,7 @@ import {
   type StandardSchemaWithJSON
 } from "@modelcontextprotocol/server"
 import { Effect, Runtime, Schedule } from "effect"
+import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { internal } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { describeError } from "./describe.ts"
@@ -47,7 +48,8 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
         const asked = { args, secret: newSecret() }
         const refusal = refused.get(mcpReq.id)
         if (refusal !== undefined) return errorResult(refusal, asked)
-        const result = resultOf(tool, call, asked)
+        // The calls of a batch start together.
+        const result = Effect.zipRight(yieldIfTurnIsLong, resultOf(tool, call, asked))
         return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
       }
     )

@@ -1,4 +1,5 @@
 /** Which values of the other clauses leave the result of a rule to one clause. */
+import type { Pace, Turns } from "../../../work/turns.ts"
 import type { Expression, Predicate } from "../../expression/expression.ts"
 import type { Span } from "../../issues/issue.ts"
 
@@ -75,17 +76,18 @@ export function require({ expression, value }: Wanted, choice: number, leaves: A
 export type ClauseKeys = ReadonlyMap<Expression, number>
 
 /** Of the expression and all its parts. */
-export function keysOf(expression: Expression): ClauseKeys {
+export function* keysOf(expression: Expression, pace: Pace): Turns<ClauseKeys> {
   const keys = new Map<Expression, number>()
   const numbers = new Map<string, number>()
-  const add = (part: Expression): number => {
-    const text = textOf(part, add)
+  function* add(part: Expression): Turns<number> {
+    const text = yield* textOf(part, add)
     const key = numbers.get(text) ?? numbers.size
     numbers.set(text, key)
     keys.set(part, key)
+    if (pace.endsTurn(STEPS_PER_KEY)) yield
     return key
   }
-  add(expression)
+  yield* add(expression)
   return keys
 }
 
@@ -134,17 +136,20 @@ function canBe(expression: Expression, value: boolean): boolean {
   return expression._tag !== (value ? "Nothing" : "Everything")
 }
 
+const STEPS_PER_KEY = 2_000
+
 /** `keyOf`: for the parts of a group. */
-function textOf(expression: Expression, keyOf: (part: Expression) => number): string {
+function* textOf(expression: Expression, keyOf: (part: Expression) => Turns<number>): Turns<string> {
   switch (expression._tag) {
     case "And":
-    case "Or":
-      return `${expression._tag} ${expression.clauses.map(keyOf).join(" ")}`
-    case "Not":
-      return `Not ${keyOf(expression.clause)}`
-    default: {
-      const { span: _, ...test } = expression
-      return JSON.stringify(test)
+    case "Or": {
+      const keys: Array<number> = []
+      for (const clause of expression.clauses) keys.push(yield* keyOf(clause))
+      return `${expression._tag} ${keys.join(" ")}`
     }
+    case "Not":
+      return `Not ${yield* keyOf(expression.clause)}`
+    default:
+      return JSON.stringify({ ...expression, span: undefined })
   }
 }

@@ -107,7 +107,7 @@ class WitnessSearch {
   private readonly examples = new Map<Predicate, ClauseExamples>()
   private readonly matching = new Map<Predicate, ReadonlyArray<Edit>>()
   private readonly failing = new Map<Predicate, ReadonlyArray<Edit>>()
-  private readonly keys: ClauseKeys
+  private keys: ClauseKeys | undefined
   /** In leaves. */
   private readonly size: number
 
@@ -115,7 +115,6 @@ class WitnessSearch {
     this.source = source
     this.target = target
     this.budget = budget
-    this.keys = keysOf(source.expression)
     this.size = sizeOf(source.expression) + sizeOf(target.expression)
     const used = `${source.text} ${target.text}`.toLowerCase()
     this.fillers = [...FILLERS.filter((word) => !used.includes(word)), "something"]
@@ -138,9 +137,11 @@ class WitnessSearch {
     if (place === undefined) return undefined
     const matches = effect === "narrower"
     const value = matches === place.positive
-    const key = this.keys.get(place.clause)
-    const flipped = withConstant(this.source.expression, (clause) => this.keys.get(clause) === key, !value)
-    const siblings = place.siblings.filter(({ expression }) => this.keys.get(expression) !== key)
+    this.keys ??= yield* keysOf(this.source.expression, this.pace)
+    const { keys } = this
+    const key = keys.get(place.clause)
+    const flipped = withConstant(this.source.expression, (clause) => keys.get(clause) === key, !value)
+    const siblings = place.siblings.filter(({ expression }) => keys.get(expression) !== key)
     const edits = new Replayed(this.editsOf(place.clause, { value, leftOut }))
     const clauseSize = sizeOf(place.clause)
     const fitting = new Map<Edit, boolean>()
