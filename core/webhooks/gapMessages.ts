@@ -4,6 +4,7 @@ import type { Coverage } from "../coverage/Coverage.ts"
 import type { CoverageOf } from "../coverage/coverageOf.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
+import { PENDING } from "../rules/RuleStore.ts"
 import type { AnnouncedGap, StoredWebhook } from "./WebhookStore.ts"
 
 export interface GapMessage {
@@ -49,12 +50,18 @@ const gapsIn = (coverages: ReadonlyArray<Coverage>): ReadonlyArray<FoundGap> => 
   const found: Array<FoundGap> = []
   for (const { platforms } of coverages) {
     for (const { platform, gaps } of platforms) {
-      for (const gap of gaps)
-        if (!found.some((one) => isSame(one, { ...gap, platform }))) found.push({ ...gap, platform })
+      for (const gap of gaps) {
+        const isKnown = found.some((one) => isSame(one, { ...gap, platform }))
+        if (!isKnown && !isExpected(gap)) found.push({ ...gap, platform })
+      }
     }
   }
   return found.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))
 }
+
+/** Every new rule has this gap of some seconds. Whoever made the rule would get a message for each. */
+const isExpected = ({ cause, detail }: Pick<FoundGap, "cause" | "detail">): boolean =>
+  cause === PENDING.cause && detail === PENDING.detail
 
 const messagesFor = (
   announced: ReadonlyArray<AnnouncedGap>,

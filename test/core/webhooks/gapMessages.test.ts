@@ -82,6 +82,24 @@ describe("coverage.gap messages", () => {
         for (const { data } of sent) assert.strictEqual(data.rule_id, world.rule)
       }
     }).pipe(Effect.provideService(RuleStore, world.stores.rules)))
+
+  test("are not about the seconds that a platform takes to apply a new rule", (world) =>
+    Effect.gen(function* () {
+      const { receivers, stores, rule } = world
+      yield* TestClock.setTime(NOW)
+      yield* world.start
+      yield* world.create(GAPS)
+      yield* save(world, {})
+      const time = (seconds: number) => Timestamp.fromMillis(NOW + seconds * 1_000)
+      yield* stores.rules.addPending(rule, "x", { from: time(0), to: time(20) })
+      yield* TestClock.adjust("30 seconds")
+      yield* stores.rules.fail(rule, "x", { reason: "full", lostSince: time(31), at: time(31) })
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(
+        bodies(receivers).map(({ data }) => data.gap.cause),
+        ["rule_failed"]
+      )
+    }))
 })
 
 // ---- helpers ----
