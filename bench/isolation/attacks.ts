@@ -82,6 +82,8 @@ export const attacks: {
   readonly all: Readonly<Record<string, Attack>>
 } = {
   prepare: async (attacker) => {
+    // The first call loads the code for tools, once for the life of the server.
+    await attacker.post("/mcp", batch(1), MCP)
     for (const filter of [LARGE_PATTERN, FUZZY, "title:/(a|b)*c[ab]{50}/", 'title:"a b c d e f"~50']) {
       await attacker.post("/api.CreateRule", createRule(filter))
     }

@@ -57,12 +57,14 @@ async function measure(server: Server): Promise<ReadonlyArray<Figure>> {
 
   // The limits on requests and work are off for the rest: without them every attack is carried out each time.
   for (const limit of ["requests", "checks", "events", "matching"])
-    command(["accounts", "limit", "default", limit, "0"])
+    await command(["accounts", "limit", "default", limit, "0"])
   const attacker = client(url, ATTACKER)
   const foreignRules = await costOfForeignRules(server, attacker, victim)
   await attacks.prepare(attacker)
+  await server.longestDelay()
   const events = await floodOfEvents(attacker, victim)
   const eventsDelay = await server.longestDelay()
+  console.log(`longest delay, ${eventFlood.count} events in one request: ${eventsDelay.toFixed(0)} ms`)
   const { longest, memory } = await carryOut(server, attacker)
   console.log(`POST /matches of another account, p99: ${quiet.toFixed(1)} ms, while one sends`)
   console.log(`  requests on 50 connections: ${requests.toFixed(1)} ms`)

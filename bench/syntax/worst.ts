@@ -22,7 +22,7 @@ const MAX_CPU = 200
 const MAX_STRETCH = 20
 
 /** As `inTurns` does it, in milliseconds. */
-const YIELDS_AFTER = 10
+const YIELDS_AFTER = 4
 
 /** From half the length: n log n gives 2.2, n² gives 4. Below `MIN_GROWING` milliseconds the clock decides. */
 const MAX_GROWTH = 3
