@@ -27,21 +27,40 @@ export interface Place extends Span {
   readonly text: string
 }
 
+interface Shown {
+  readonly values: ReadonlyArray<string>
+  readonly tested: Tested
+}
+
 /** Finds the places of the clauses of one filter on one event. */
 export class PlaceSearch {
   readonly pace: Pace
   /** Of all clauses together. Those of the last clauses of a long filter on a long text may stay unknown. */
-  readonly budget = new TurnBudget(150)
+  readonly budget = new TurnBudget(100)
   private readonly offsets = new Map<string, WordOffsets>()
+  /** By field. */
+  private readonly texts = new Map<Field, Shown>()
+  private readonly keywords = new Map<Field, Shown>()
 
   constructor(pace: Pace) {
     this.pace = pace
   }
 
+  /** The values of a field, which all its clauses share. */
+  valuesOf(event: PlatformEvent, field: Field, isText: boolean): Shown {
+    const known = (isText ? this.texts : this.keywords).get(field)
+    if (known !== undefined) return known
+    const values = isText ? event.texts(field) : event.keywords(field)
+    const shown = { values, tested: plain(field, values) }
+    ;(isText ? this.texts : this.keywords).set(field, shown)
+    return shown
+  }
+
   offsetsOf(event: PlatformEvent, field: Field, index: number): WordOffsets {
     const key = `${index} ${field}`
     const known = this.offsets.get(key)
-    const offsets = known ?? new WordOffsets(event.texts(field)[index] ?? "", (piece) => event.analyse(piece, field))
+    const { values } = this.valuesOf(event, field, true)
+    const offsets = known ?? new WordOffsets(values[index] ?? "", (piece) => event.analyse(piece, field))
     if (known === undefined) this.offsets.set(key, offsets)
     return offsets
   }
@@ -69,10 +88,10 @@ export function* testedInTurns(
       return plain("age_hours", numbers(event.ageHours))
     default: {
       const isText = leaf._tag === "Phrase" || ("over" in leaf && leaf.over === "words")
-      const values = isText ? event.texts(leaf.field) : event.keywords(leaf.field)
+      const { tested } = search.valuesOf(event, leaf.field, isText)
       const place = isText ? placeInTexts(leaf, event, search) : placeInKeywords(leaf, event, search)
       const found = held ? yield* search.budget.run(place) : undefined
-      return { ...plain(leaf.field, values), ...(found && { place: found }) }
+      return found === undefined ? tested : { ...tested, place: found }
     }
   }
 }
@@ -105,11 +124,11 @@ type FieldPredicate = Extract<Predicate, { readonly field: Field }>
 function* placeInKeywords(
   predicate: FieldPredicate,
   event: PlatformEvent,
-  { pace }: PlaceSearch
+  search: PlaceSearch
 ): Turns<Place | undefined> {
-  const values = event.keywords(predicate.field)
+  const { values } = search.valuesOf(event, predicate.field, false)
   for (const [index, value] of values.entries()) {
-    if (!(yield* testInTurns(predicate, only({ keywords: [value] }), pace))) continue
+    if (!(yield* testInTurns(predicate, only({ keywords: [value] }), search.pace))) continue
     const start = predicate._tag === "Contains" ? value.indexOf(predicate.text) : 0
     const end = predicate._tag === "Contains" ? start + predicate.text.length : value.length
     return placeAt(index, value, { start, end })
@@ -118,12 +137,12 @@ function* placeInKeywords(
 }
 
 function* placeInTexts(predicate: FieldPredicate, event: PlatformEvent, search: PlaceSearch): Turns<Place | undefined> {
-  const raw = event.texts(predicate.field)
+  const { values } = search.valuesOf(event, predicate.field, true)
   for (const [index, tokens] of event.text(predicate.field).entries()) {
     const range = yield* wordsThatHold(predicate, tokens, search.pace)
     if (range === undefined) continue
     const span = yield* search.offsetsOf(event, predicate.field, index).find(tokens, range, search.pace)
-    return span && placeAt(index, raw[index] ?? "", span)
+    return span && placeAt(index, values[index] ?? "", span)
   }
   return undefined
 }
