@@ -196,15 +196,22 @@ const make = Effect.gen(function* () {
       and ${account === undefined ? sql.literal("true") : sql`account_id = ${toUuid(account)}`}
     returning 1`
 
-  const textsOf = (account: AccountId, platform: PlatformId, among: Option.Option<ReadonlyArray<string>>) => sql<{
-    readonly text: string
-  }>`select text from (
-      select text from registrations where account_id = ${toUuid(account)} and platform = ${platform}
-      union
-      select c.overrides ->> ${platform}::text from retired_rules t
-        join rule_changes c on c.rule_id = t.rule_id and c.version = t.version
-      where t.account_id = ${toUuid(account)} and t.platform = ${platform}
-    ) own where ${Option.match(among, { onNone: () => sql.literal("true"), onSome: (texts) => sql`text = any(${texts}::text[])` })}`
+  /** All of them in pages, so that no statement is long. One added meanwhile may be left out. */
+  const textsOf = (account: AccountId, platform: PlatformId, among: Option.Option<ReadonlyArray<string>>) =>
+    Effect.gen(function* () {
+      const own = sql`account_id = ${toUuid(account)} and platform = ${platform}`
+      const retired = sql`select c.overrides ->> ${platform}::text as text from retired_rules t
+        join rule_changes c on c.rule_id = t.rule_id and c.version = t.version where ${own}`
+      if (Option.isSome(among)) {
+        return yield* sql<TextRow>`select text from (select text from registrations where ${own} union ${retired}) own
+          where text = any(${among.value}::text[])`
+      }
+      const pages = allPages(
+        (after) => sql<TextRow & { readonly rule_id: string }>`select text, rule_id from registrations
+          where ${own} and rule_id > ${after} order by rule_id limit ${ROWS_PER_PAGE}`
+      )
+      return [...(yield* sql<TextRow>`${retired}`), ...(yield* pages)]
+    })
 
   const textOwners = (platform: PlatformId, texts: ReadonlyArray<string>) => sql<{
     readonly text: string
@@ -220,20 +227,15 @@ const make = Effect.gen(function* () {
       where platform = ${platform} and state in ('active', 'failed') and ${isCounted} ${grouped}
     ) as counted`.pipe(Effect.map(([row]) => row?.count ?? 0))
 
-  /** In pages, so that no statement is long, of one snapshot: no change in between is seen in part. */
+  /** Of one snapshot: no change in between is seen in part. */
   const registrationsOn = (platform: PlatformId) =>
-    Effect.gen(function* () {
-      yield* sql`set transaction isolation level repeatable read`
-      const all: Array<StoredRegistration> = []
-      for (let after = FIRST_UUID; ; ) {
-        const rows = yield* sql<RegistrationRow>`${registrations}
-          where platform = ${platform} and rule_id > ${after} order by rule_id limit ${REGISTRATIONS_PER_PAGE}`
-        for (const row of rows) all.push(toRegistration(row))
-        const last = rows.at(-1)
-        if (last === undefined || rows.length < REGISTRATIONS_PER_PAGE) return all
-        after = last.rule_id
-      }
-    }).pipe(sql.withTransaction)
+    Effect.zipRight(
+      sql`set transaction isolation level repeatable read`,
+      allPages(
+        (after) => sql<RegistrationRow>`${registrations}
+          where platform = ${platform} and rule_id > ${after} order by rule_id limit ${ROWS_PER_PAGE}`
+      )
+    ).pipe(sql.withTransaction)
 
   const watches = ({ account, rule, platforms }: WatchSelector, limit: number) => {
     const isAsked = Option.match(rule, {
@@ -436,7 +438,10 @@ const make = Effect.gen(function* () {
       Effect.map(sql<RegistrationRow>`${registrations} where rule_id = ${toUuid(id)} order by platform`, (rows) =>
         rows.map(toRegistration)
       ).pipe(unavailable("rules.registrations")),
-    registrationsOn: (platform) => registrationsOn(platform).pipe(unavailable("rules.registrationsOn")),
+    registrationsOn: (platform) =>
+      Effect.map(registrationsOn(platform), (rows) => rows.map(toRegistration)).pipe(
+        unavailable("rules.registrationsOn")
+      ),
     count: (account, platform) =>
       sql<{ readonly used: number }>`select count(*)::int as used from registrations
         where account_id = ${toUuid(account)} and platform = ${platform} and state <> 'paused'`.pipe(
@@ -462,7 +467,26 @@ export const layer: Layer.Layer<RuleStore, never, SqlClient> = Layer.effect(Rule
 // ---- helpers ----
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000"
-const REGISTRATIONS_PER_PAGE = 1_000
+const ROWS_PER_PAGE = 1_000
+
+/** Reads page after page, in order of the rules. */
+const allPages = <A extends { readonly rule_id: string }, E>(
+  page: (after: string) => Effect.Effect<ReadonlyArray<A>, E>
+) =>
+  Effect.gen(function* () {
+    const all: Array<A> = []
+    for (let after = FIRST_UUID; ; ) {
+      const rows = yield* page(after)
+      for (const row of rows) all.push(row)
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < ROWS_PER_PAGE) return all
+      after = last.rule_id
+    }
+  })
+
+interface TextRow {
+  readonly text: string
+}
 
 interface RuleRow {
   readonly id: string

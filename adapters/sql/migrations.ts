@@ -643,6 +643,11 @@ export const migrations = {
     const sql = yield* SqlClient
     // The server processes that registered rules, each with the number of its last registration.
     yield* sql`create table generations (id text primary key, last bigint not null)`
+  }),
+
+  "0024_retired_rules_of_account": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create index retired_rules_of_account on retired_rules (account_id, platform)`
   })
 }
 
@@ -662,7 +667,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0020_counts_of_matches": false,
   "0021_batches": true,
   "0022_pauses_for_matching": true,
-  "0023_generations": true
+  "0023_generations": true,
+  "0024_retired_rules_of_account": true
 }
 
 /** From versions that did not share a store with other servers. */

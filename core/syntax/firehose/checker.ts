@@ -1,7 +1,7 @@
 /** Checks the fields, values and operators of a parsed rule. */
 import { codePointName } from "../../text/codePointName.ts"
 import type { Report } from "../issues/Report.ts"
-import { Budget } from "../regex/nfa.ts"
+import { Budget, nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import { costOf } from "./cost.ts"
 import {
@@ -130,7 +130,7 @@ const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, fiel
       "too-much-work",
       query.value.start,
       query.value.end,
-      "From here on the rule takes too much work per event: use fewer fuzzy words, wildcards and long or sloppy phrases, or split it into several rules"
+      `From here on the rule takes too much work per event (${budget.usedActive} units, at most ${nfaLimits.maxActive} are allowed): use fewer fuzzy words, wildcards and long or sloppy phrases, or split it into several rules`
     )
   }
   switch (field.kind) {

@@ -50,6 +50,11 @@ export class Budget {
     return this.work <= 0 || this.positions < 0 || this.active < 0 || this.links < 0
   }
 
+  /** Of `nfaLimits.maxActive`. */
+  get usedActive(): number {
+    return nfaLimits.maxActive - this.active
+  }
+
   /** Estimated cost of the patterns so far: see `Pace`. */
   get stepsPerCharacter(): number {
     const positions = nfaLimits.maxPositions - this.positions

@@ -40,7 +40,7 @@ class Parser {
     // Repeats make it larger than its text. Found here, before the automaton is built.
     const maxSize = nfaLimits.maxActive + length
     if (tree.size > maxSize) {
-      const message = `The pattern needs more than ${maxSize} automaton states: lower its repeat counts`
+      const message = `The pattern needs ${tree.size} automaton states, and at most ${maxSize} are allowed: lower its repeat counts`
       cursor.error("regex-too-large", 0, length, message)
     }
     return { tree: cursor.failed ? undefined : tree.node, issues: cursor.issues }
@@ -210,7 +210,7 @@ class Parser {
       )
     }
     if (this.depth >= MAX_DEPTH) {
-      const message = `Groups in the pattern are nested more than ${MAX_DEPTH} deep`
+      const message = `Groups in the pattern are nested too deep: at most ${MAX_DEPTH} levels, these have ${depthOf(cursor.pattern)}`
       return cursor.error("regex-too-large", open, open + 1, message)
     }
     cursor.at++
@@ -233,4 +233,15 @@ class Parser {
 interface Bounds {
   readonly min: number
   readonly max: number | undefined
+}
+
+/** Of the groups in a pattern, for a message: parentheses in a class count too. */
+const depthOf = (pattern: string): number => {
+  let depth = 0
+  let deepest = 0
+  for (const [sign] of pattern.matchAll(/\\.|[()]/gsu)) {
+    if (sign === "(") deepest = Math.max(deepest, ++depth)
+    else if (sign === ")") depth = Math.max(0, depth - 1)
+  }
+  return deepest
 }
