@@ -220,12 +220,23 @@ const make = Effect.gen(function* () {
       where platform = ${platform} and text = any(${texts}::text[]) and state not in ('removing', 'paused')
         and paused_until is null`
 
-  /** Grouped, not `count(distinct)`, which sorts all texts. */
-  const countOn = (platform: PlatformId, isCounted: Fragment, grouped = sql``) =>
-    sql<{ readonly count: number }>`select count(*)::int as count from (
-      select 1 from registrations
-      where platform = ${platform} and state in ('active', 'failed') and ${isCounted} ${grouped}
-    ) as counted`.pipe(Effect.map(([row]) => row?.count ?? 0))
+  const isSettledOn = (platform: PlatformId) => sql`platform = ${platform} and state in ('active', 'failed')`
+
+  /** In pages: to count distinct texts, one statement would compare all of them. */
+  const wanted = (platform: PlatformId) =>
+    Effect.map(
+      allPages(
+        (after) => sql<{ readonly rule_id: string; readonly hash: string }>`
+          select rule_id, hashtextextended(text, 0)::text as hash from registrations
+          where ${isSettledOn(platform)} and paused_until is null and rule_id > ${after}
+          order by rule_id limit ${ROWS_PER_PAGE}`
+      ),
+      (rows) => new Set(rows.map(({ hash }) => hash)).size
+    )
+
+  const paused = (platform: PlatformId) =>
+    sql<{ readonly count: number }>`select count(*)::int as count from registrations
+      where ${isSettledOn(platform)} and paused_until is not null`.pipe(Effect.map(([row]) => row?.count ?? 0))
 
   /** Of one snapshot: no change in between is seen in part. */
   const registrationsOn = (platform: PlatformId) =>
@@ -453,9 +464,8 @@ const make = Effect.gen(function* () {
       Effect.map((rows) => new Map(rows.map((row) => [fromUuid("acct", row.account_id), row.rules]))),
       unavailable("rules.counts")
     ),
-    wanted: (platform) =>
-      countOn(platform, sql`paused_until is null`, sql`group by text`).pipe(unavailable("rules.wanted")),
-    paused: (platform) => countOn(platform, sql`paused_until is not null`).pipe(unavailable("rules.paused")),
+    wanted: (platform) => wanted(platform).pipe(unavailable("rules.wanted")),
+    paused: (platform) => paused(platform).pipe(unavailable("rules.paused")),
     isShared: (registration) => Effect.map(isShared(registration), isNonEmpty).pipe(unavailable("rules.isShared")),
     ruleLinks: (platform, ids) =>
       Effect.map(ruleLinks(platform, ids), (rows) => rows.map(toRuleLink)).pipe(unavailable("rules.ruleLinks"))
