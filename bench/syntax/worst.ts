@@ -33,7 +33,7 @@ const WARM_UP = 30
 
 /** Of the worst texts, for each analysis and measure. */
 const KEPT = 6
-const REPEATS = 7
+const REPEATS = 12
 
 const isSmoke = process.argv.includes("--smoke")
 const [texts = isSmoke ? 200 : 100_000, seed = 1] = process.argv.slice(2).filter(isNumber).map(Number)

@@ -90,16 +90,24 @@ export interface PlacedLeaf {
 }
 
 /** In the order of the tree. */
-export const leavesOf = (expression: Expression, isNegated = false): ReadonlyArray<PlacedLeaf> => {
-  switch (expression._tag) {
-    case "And":
-    case "Or":
-      return expression.clauses.flatMap((clause) => leavesOf(clause, isNegated))
-    case "Not":
-      return leavesOf(expression.clause, !isNegated)
-    default:
-      return [{ leaf: expression, isNegated }]
+export const leavesOf = (expression: Expression): ReadonlyArray<PlacedLeaf> => {
+  // One list for all levels: a list for each would copy the leaves as often as they are nested.
+  const leaves: Array<PlacedLeaf> = []
+  const add = (part: Expression, isNegated: boolean): void => {
+    switch (part._tag) {
+      case "And":
+      case "Or":
+        for (const clause of part.clauses) add(clause, isNegated)
+        return
+      case "Not":
+        add(part.clause, !isNegated)
+        return
+      default:
+        leaves.push({ leaf: part, isNegated })
+    }
   }
+  add(expression, false)
+  return leaves
 }
 
 // ---- helpers ----

@@ -3,7 +3,7 @@ import type { Clause, Group, Occur, Query, RangeEnd } from "./ast.ts"
 import { isSpace, isSpecial } from "./lexer.ts"
 
 /** Equal for two rules that differ only in spelling. */
-export const print = (ast: Group): string => printClauses(ast.clauses)
+export const print = (ast: Group): string => printGroup(ast)
 
 /** A term with its special characters escaped. */
 export const escapeTerm = (text: string): string => {
@@ -24,7 +24,7 @@ export const printQuery = (query: Query): string => {
   const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
   switch (query._tag) {
     case "Group":
-      return `${field}(${printClauses(query.clauses)})`
+      return `${field}(${printGroup(query)})`
     case "Term":
       return field + escapeTerm(query.text)
     case "Phrase":
@@ -66,6 +66,16 @@ const escapeText = (text: string, atStart: boolean): string => {
   }
   return from === 0 && result === "" ? text : result + text.slice(from)
 }
+
+/** Kept with the group: the groups around it print it, too. */
+const printGroup = (group: Group): string => {
+  const known = printedGroups.get(group)
+  if (known !== undefined) return known
+  const text = printClauses(group.clauses)
+  printedGroups.set(group, text)
+  return text
+}
+const printedGroups = new WeakMap<Group, string>()
 
 const printClauses = (clauses: ReadonlyArray<Clause>): string => {
   const first = clauses[0]

@@ -1,5 +1,6 @@
 /** Which values of the other clauses leave the result of a rule to one clause. */
 import type { Pace, Turns } from "../../../work/turns.ts"
+import { leavesOf } from "../../expression/explain.ts"
 import type { Expression, Predicate } from "../../expression/expression.ts"
 import type { Span } from "../../issues/issue.ts"
 
@@ -110,23 +111,15 @@ export function withConstant(
   }
 }
 
-export function leavesOf(expression: Expression): ReadonlyArray<Predicate> {
-  switch (expression._tag) {
-    case "And":
-    case "Or":
-      return expression.clauses.flatMap(leavesOf)
-    case "Not":
-      return leavesOf(expression.clause)
-    case "Everything":
-    case "Nothing":
-      return []
-    default:
-      return [expression]
-  }
+/** The leaves that depend on the event. */
+export function predicatesOf(expression: Expression): ReadonlyArray<Predicate> {
+  return leavesOf(expression).flatMap(({ leaf }) =>
+    leaf._tag === "Everything" || leaf._tag === "Nothing" ? [] : [leaf]
+  )
 }
 
 export function sizeOf(expression: Expression): number {
-  return leavesOf(expression).length
+  return predicatesOf(expression).length
 }
 
 // ---- helpers ----

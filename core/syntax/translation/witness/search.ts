@@ -12,8 +12,8 @@ import type { Content, ExampleEvents } from "./content.ts"
 import {
   type ClauseKeys,
   keysOf,
-  leavesOf,
   placeOf,
+  predicatesOf,
   require,
   sizeOf,
   type Wanted,
@@ -206,7 +206,7 @@ class WitnessSearch {
 
   /** The caller tests whether they give the clause its value. */
   private *editsOf(clause: Expression, loss: { value: boolean; leftOut: boolean }): Generator<Edit> {
-    for (const leaf of leavesOf(clause)) {
+    for (const leaf of predicatesOf(clause)) {
       const { plain, other, near } = this.examplesOf(leaf)
       if (!loss.leftOut) yield* [...near, ...plain, ...other]
       else yield* loss.value ? plain : [...other, unchanged, ...near]
