@@ -19,7 +19,7 @@ export class BatchSize {
 // ---- helpers ----
 
 /** The embedded store blocks the process while it writes. */
-const TARGET_MILLIS = 32
+const TARGET_MILLIS = 25
 
 const START = 50
 const MIN = 20
