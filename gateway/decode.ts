@@ -79,6 +79,8 @@ const problemsOf = (
   if (annotated !== undefined) return one(() => annotated)
   switch (issue._tag) {
     case "Composite": {
+      const values = literalsOf(issue.ast)
+      if (values.length > 0) return one(() => `Expected one of ${values.join(", ")}`)
       const inner = fieldsOf(issue.ast)
       return Arr.ensure(issue.issues).flatMap((one) => problemsOf(one, path, inner))
     }
@@ -99,8 +101,19 @@ const annotatedMessage = (issue: Exclude<ParseResult.ParseIssue, { _tag: "Pointe
   return Predicate.hasProperty(result, "message") && typeof result.message === "string" ? result.message : undefined
 }
 
+/** The values of an enumeration; empty for any other schema. */
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const encoded = SchemaAST.encodedAST(ast)
+  const types = encoded._tag === "Union" ? encoded.types : []
+  const values = types.flatMap((type) => (type._tag === "Literal" ? [JSON.stringify(type.literal)] : []))
+  return values.length < types.length ? [] : values
+}
+
 const kindOfSchema = (ast: SchemaAST.AST): string => {
-  switch (SchemaAST.encodedAST(ast)._tag) {
+  const encoded = SchemaAST.encodedAST(ast)
+  switch (encoded._tag) {
+    case "Literal":
+      return JSON.stringify(encoded.literal)
     case "StringKeyword":
       return "a string"
     case "NumberKeyword":

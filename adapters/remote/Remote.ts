@@ -151,7 +151,7 @@ const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redact
   if (secret === "")
     return new RemoteSettingsInvalid({
       message:
-        'No API key: set EARSHOT_API_KEY to a key of the server. The server prints one on its first start; "earshot keys create" on the machine of the store creates another'
+        'No API key: set EARSHOT_API_KEY to a key of the server. The server prints one on its first start, or writes it to the file "first-key" in its data folder; "earshot keys create" on the machine of the store creates another'
     })
   return /^[!-~]{1,512}$/.test(secret)
     ? Effect.succeed(Redacted.make(`Bearer ${secret}`))

@@ -18,7 +18,9 @@ const WebhookUrl = Schema.String.pipe(
   ),
   Schema.filter((text) => isWebUrl(text) || "Expected a URL like https://example.com/hooks"),
   Schema.filter(
-    (text) => isAllowedPort(text) || `Has the port ${new URL(text).port}, which webhooks may not use: ${ALLOWED_PORTS}`
+    (text) =>
+      isAllowedPort(text) ||
+      `Has the port ${new URL(text).port}, which webhooks may not use: they may use ${ALLOWED_PORTS}`
   ),
   Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed")
 ).annotations({

@@ -53,6 +53,18 @@ const cases: ReadonlyArray<Case> = [
   ["a missing rule_id", "/api.DeleteRule", {}, /"rule_id": Is missing/],
   ["a rule_id that is a number", "/api.DeleteRule", { rule_id: 1 }, /"rule_id": Expected a string/],
   ["ruleId for rule_id", "/api.DeleteRule", { ruleId: "a" }, /"(rule_id|ruleId)": /],
+  [
+    "an unknown scope",
+    "/keys/create",
+    { name: "a", scope: "root" },
+    /"scope": Expected one of "read", "write", "admin"$/
+  ],
+  [
+    "an unknown event of a webhook",
+    "/webhooks/create",
+    { url: "https://example.com/", events: ["foo"] },
+    /"events\.0": Expected one of "match", "match\.redacted", "coverage\.gap"$/
+  ],
   ["limit 0", "/matches", { limit: 0 }, /"limit": Expected a whole number from 1 to 500/],
   ["limit 501", "/matches", { limit: 501 }, /"limit": Expected a whole number from 1 to 500/],
   ["limit 1.5", "/matches", { limit: 1.5 }, /"limit": Expected a whole number/],
