@@ -210,7 +210,9 @@ const make = Effect.gen(function* () {
         (after) => sql<TextRow & { readonly rule_id: string }>`select text, rule_id from registrations
           where ${own} and rule_id > ${after} order by rule_id limit ${ROWS_PER_PAGE}`
       )
-      return [...(yield* sql<TextRow>`${retired}`), ...(yield* pages)]
+      const current = yield* pages
+      // Afterwards: a text that a change replaces meanwhile is in one of them.
+      return [...current, ...(yield* sql<TextRow>`${retired}`)]
     })
 
   const textOwners = (platform: PlatformId, texts: ReadonlyArray<string>) => sql<{
