@@ -67,7 +67,7 @@ const numbersOf = ({ input }: AnyEndpoint): ReadonlyArray<string> =>
 
 /** In a query every value is a text. The decoder refuses a text that is not a number. */
 const withNumbers = (query: Query, names: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
-  const given = names.filter((name) => /^-?\d{1,15}(\.\d{1,15})?$/.test(String(query[name])))
+  const given = names.filter((name) => /^-?\d{1,15}$/.test(String(query[name])))
   return given.length === 0
     ? query
     : { ...query, ...Object.fromEntries(given.map((name) => [name, Number(query[name])])) }

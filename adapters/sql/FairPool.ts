@@ -54,22 +54,22 @@ export class FairPool extends pg.Pool {
 
 /** Serves the one that has used the least time. One that comes back does not catch up on the time that it was away. */
 export class FairQueue<A> {
-  private readonly accounts = new Map<string, { used: number; readonly waiting: Array<A> }>()
+  private readonly accounts = new Map<string, Share<A>>()
   /** Of the account that was served last, before it was. */
   private used = 0
 
   add(account: string, item: A): void {
-    const entry = this.accounts.get(account) ?? { used: this.used, waiting: [] }
-    if (entry.waiting.push(item) === 1) entry.used = Math.max(entry.used, this.used)
-    this.accounts.set(account, entry)
+    const share = this.accounts.get(account) ?? { used: this.used, waiting: [] }
+    if (share.waiting.push(item) === 1) share.used = Math.max(share.used, this.used)
+    this.accounts.set(account, share)
   }
 
   take(): { readonly account: string; readonly item: A } | undefined {
-    let least: [account: string, entry: { used: number; readonly waiting: Array<A> }] | undefined
-    for (const [account, entry] of this.accounts) {
-      if (entry.waiting.length > 0) {
-        if (least === undefined || entry.used < least[1].used) least = [account, entry]
-      } else if (entry.used <= this.used) this.accounts.delete(account)
+    let least: [account: string, share: Share<A>] | undefined
+    for (const [account, share] of this.accounts) {
+      if (share.waiting.length > 0) {
+        if (least === undefined || share.used < least[1].used) least = [account, share]
+      } else if (share.used <= this.used) this.accounts.delete(account)
     }
     const item = least?.[1].waiting.shift()
     if (least === undefined || item === undefined) return undefined
@@ -78,12 +78,19 @@ export class FairQueue<A> {
   }
 
   charge(account: string, millis: number): void {
-    const entry = this.accounts.get(account)
-    if (entry !== undefined) entry.used += millis
+    const share = this.accounts.get(account)
+    if (share !== undefined) share.used += millis
   }
 }
 
 // ---- helpers ----
+
+/** Of one account. */
+interface Share<A> {
+  /** In milliseconds. */
+  used: number
+  readonly waiting: Array<A>
+}
 
 /** Of the request whose fiber calls this. The work of the service itself counts as one account. */
 function currentAccount(): string {
