@@ -18,12 +18,13 @@ export function* likeWords(
   if (like !== undefined) yield [like]
 }
 
-/** The smallest slop above `slop` with which the texts contain the phrase. */
+/** The smallest slop above `slop` with which the texts contain the phrase. Not looked for if the phrase is long. */
 export const slopFor = (
   phrase: { readonly words: ReadonlyArray<string>; readonly slop: number },
   whole: ReadonlyArray<Tokens>,
   max: number
 ): number | undefined => {
+  if (phrase.words.length > MAX_PHRASE) return undefined
   const texts = startOf(whole)
   for (let slop = phrase.slop + 1; slop <= max; slop++) {
     if (texts.some((text) => containsPhrase(text, { words: phrase.words, slop }))) return slop
