@@ -1,7 +1,7 @@
 /** Quotas for tests. */
-import { Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
-import type { Defaults } from "../core/quotas/Limit.ts"
+import { type Defaults, WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import { LimitStore } from "../core/quotas/LimitStore.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
 
@@ -21,3 +21,10 @@ export const quotas = (limits: Partial<Defaults> = {}) =>
   Quotas.layerWith({ defaults: { ...NO_LIMITS, ...limits }, isOnlyProcess: true }).pipe(
     Layer.provide(Layer.merge(LimitStore.layerMemory, RuntimeEntropy.layer))
   )
+
+/** Counters start again at every full minute: waits for the next one if this one is nearly over. */
+export const earlyInMinute = Effect.gen(function* () {
+  const window = WINDOW_SECONDS * 1_000
+  const passed = (yield* Clock.currentTimeMillis) % window
+  if (passed > window - 10_000) yield* Effect.sleep(window - passed)
+})

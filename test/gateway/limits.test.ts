@@ -4,6 +4,7 @@ import { Effect, Option } from "effect"
 import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { localPlatforms } from "../platforms.ts"
+import { earlyInMinute } from "../quotas.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, serviceOn, X_LIMIT } from "./inProcess.ts"
 
@@ -22,6 +23,7 @@ describe("the limit on requests", () => {
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      yield* earlyInMinute
       const first = yield* ask(ann, "/api.ListRules")
       assert.strictEqual(first.headers.get("ratelimit-policy"), '"default";q=4;w=60')
       assert.match(first.headers.get("ratelimit") ?? "", /^"default";r=3;t=\d{1,2}$/)
@@ -44,6 +46,7 @@ describe("the limit on requests", () => {
   it.scopedLive("does not keep GET /account and tRPC account.get from telling the limits", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
+      yield* earlyInMinute
       yield* ask(ann, "/api.ListRules")
       for (const [path, used] of [
         ["/account", 2],

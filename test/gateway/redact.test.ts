@@ -178,15 +178,14 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
       if (seen.length === 0) await publish("potoroo")
       assert.isNotEmpty(seen)
     })
-    const before = seen.length
     const first = (await matchesOf(ann(), rule_id)).find(({ id }) => id === seen[0]?.data.id)
     await redact(first?.platform_post_id ?? "", "edited")
-    await eventually(() => assert.isAbove(seen.length, before))
+    const again = () => seen.find(({ data }) => data.redacted !== undefined)
+    await eventually(() => assert.isDefined(again()))
     subscription.unsubscribe()
-    const last = seen.at(-1)
-    assert.strictEqual(last?.data.id, seen[0]?.data.id)
-    assert.notStrictEqual(last?.id, seen[0]?.id)
-    assert.deepStrictEqual([last?.data.payload, last?.data.redacted?.reason], [{}, "edited"])
+    assert.strictEqual(again()?.data.id, seen[0]?.data.id)
+    assert.notStrictEqual(again()?.id, seen[0]?.id)
+    assert.deepStrictEqual([again()?.data.payload, again()?.data.redacted?.reason], [{}, "edited"])
   })
 
   it("delivers match.redacted to webhooks, after the match, once", async () => {
