@@ -1,6 +1,6 @@
 /** `earshot serve`: runs the service with its HTTP gateway until it is stopped. */
 import { resolve } from "node:path"
-import { Config, Console, Effect, Option, Redacted } from "effect"
+import { Config, Console, Duration, Effect, Option, Redacted, Schedule } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as DenoServer from "../adapters/runtimes/deno.ts"
 import * as FirstKey from "../adapters/runtimes/firstKey.ts"
@@ -44,7 +44,10 @@ const open = running((options) =>
     const { settings } = options
     for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
     const keys = yield* Keys
-    if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
+    const { storeWait } = yield* storeSettings
+    if (Option.isSome(settings.bootstrapKey)) {
+      yield* retried(keys.adopt(settings.bootstrapKey.value), storeWait)
+    }
 
     const gatewayOptions = {
       host: Option.some(settings.host),
@@ -72,7 +75,7 @@ const open = running((options) =>
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
     )
     // After listening: a failed start must not use up the first key, which is shown only once.
-    const firstKey = yield* showFirstKey(url, demoFeedOn, options)
+    const firstKey = yield* retried(showFirstKey(url, demoFeedOn, options), storeWait)
     // The browser does not send the fragment: the key is in no request and in no log.
     const fragment = Option.match(firstKey, { onNone: () => "", onSome: (key) => `#key=${encodeURIComponent(key)}` })
     if (Option.exists(gatewayOptions.console, isBuilt)) {
@@ -86,6 +89,13 @@ const open = running((options) =>
 )
 
 const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
+
+/** A server of Postgres may also go away after the start has reached it. */
+const retried = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>, seconds: number) =>
+  Effect.retry(effect, {
+    while: ({ _tag }) => _tag === "StoreUnavailable",
+    schedule: Schedule.upTo(Schedule.spaced("500 millis"), Duration.seconds(seconds))
+  })
 
 /** Addresses that mean "all interfaces" and cannot be called, and one to call instead. */
 const wildcards = new Map([

@@ -1,5 +1,5 @@
 /** Finds where filters match long texts: a summary then shows the text around that place. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { Language } from "../../core/languages/Language.ts"
 import { placeInSummary } from "../../core/languages/placeInSummary.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -8,15 +8,14 @@ import type { CheckResult } from "../../core/rules/RuleCheck.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { inTurns, TurnBudget } from "../../core/work/turns.ts"
 import { decoder } from "../decode.ts"
-import { listRules } from "../operations.ts"
 import { getRule } from "../ruleOperations.ts"
-import type { Call, CallError } from "./calls.ts"
+import type { Call } from "./calls.ts"
 
 /** The offset of the first place in the text of the summary, by event. */
 export type Excerpts = ReadonlyMap<unknown, number>
 
 export interface ExcerptFinder {
-  /** Asks for the rules of the matches if a text is long. Finds nothing if that fails. */
+  /** Asks for the rules of the matches if a text is long. */
   readonly ofMatches: <R>(call: Call<R>, matches: ReadonlyArray<Match>) => Effect.Effect<Excerpts, never, R>
   readonly ofChecks: (result: CheckResult) => Effect.Effect<Excerpts>
 }
@@ -46,7 +45,7 @@ export const excerptFinder = (languages: ReadonlyArray<Language>): ExcerptFinder
     ofMatches: Effect.fnUntraced(function* (call, matches) {
       const long = matches.filter(({ platform, payload }) => isLong(platform, payload))
       const ids = [...new Set(long.map(({ rule_id }) => rule_id))]
-      const rules = new Map((yield* Effect.orElseSucceed(rulesOf(call, ids), () => [])).map((rule) => [rule.id, rule]))
+      const rules = new Map((yield* rulesOf(call, ids)).map((rule) => [rule.id, rule]))
       return yield* find(
         long.flatMap(({ rule_id, platform, payload }) => {
           // A later version of the rule may not match the event: then nothing is found.
@@ -80,12 +79,14 @@ const SHORT_CHARACTERS = 80
 /** For all texts of a result together: less than a second. */
 const MAX_TURNS = 2_000
 
-const rulesOf = <R>(
-  call: Call<R>,
-  [id, ...others]: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<Rule>, CallError, R> => {
-  if (id === undefined) return Effect.succeed([])
-  return others.length === 0
-    ? Effect.map(call({ endpoint: getRule, decode: decoder(getRule.input) }, { rule_id: id }), ({ rule }) => [rule])
-    : Effect.map(call({ endpoint: listRules, decode: decoder(listRules.input) }, {}), ({ rules }) => rules)
-}
+/** Of one result. The texts that matched other rules are shown from their start. */
+const MAX_RULES = 10
+
+/** Without those that cannot be read: a rule may have been deleted. */
+const rulesOf = <R>(call: Call<R>, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Rule>, never, R> =>
+  Effect.map(
+    Effect.forEach(ids.slice(0, MAX_RULES), (rule_id) =>
+      Effect.option(call({ endpoint: getRule, decode: decoder(getRule.input) }, { rule_id }))
+    ),
+    (found) => found.flatMap((one) => (Option.isSome(one) ? [one.value.rule] : []))
+  )

@@ -84,6 +84,37 @@ describe("postgres", () => {
     })
   )
 
+  it.scopedLive("a server whose connection ends while it starts goes on when the store answers again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const connect = Effect.acquireRelease(
+        Effect.promise(async () => {
+          const client = new pg.Client({ connectionString: Redacted.value(url) })
+          await client.connect()
+          return client
+        }),
+        (client) => Effect.promise(() => client.end())
+      )
+      const [holder, watcher] = [yield* connect, yield* connect]
+      yield* Effect.promise(() => holder.query("begin; lock table keys in access exclusive mode"))
+      const started = startCommand("node", ["serve"], { PORT: "0", DATABASE_URL: Redacted.value(url) })
+      yield* Effect.addFinalizer(() => Effect.sync(() => started.signal("SIGKILL")))
+      yield* Effect.promise(() =>
+        eventually(async () => {
+          const { rowCount } = await watcher.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%keys%'`
+          )
+          assert.strictEqual(rowCount, 1)
+        })
+      )
+      yield* Effect.promise(() => holder.query("rollback"))
+      yield* Effect.promise(() => started.printed(/(Console: )/))
+      started.signal("SIGTERM")
+      assert.strictEqual((yield* Effect.promise(() => started.ended)).code, 0)
+    })
+  )
+
   it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
     "a server waits for Postgres at its start; when it is lost later, metrics and log say so (skipped with TEST_DATABASE_URL)",
     () =>
