@@ -103,7 +103,7 @@ describe("postgres", () => {
         eventually(async () => {
           const { rowCount } = await watcher.query(
             `select pg_terminate_backend(pid) from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock' and query like '%keys%'`
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%from keys%order by%'`
           )
           assert.strictEqual(rowCount, 1)
         })
