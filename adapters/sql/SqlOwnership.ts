@@ -178,9 +178,10 @@ const make = ({ id, name, version, location, clock, wanted, stopping }: Options 
           // others do not leave a share to a server that stops.
           yield* Effect.addFinalizer(() => leave([lock]))
           const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
+          // The cluster starts the work of a lock that it gets later on a fiber of its own, with its own log level and clock.
           yield* cluster.registerSingleton(
             work,
-            Logger.withMinimumLogLevel(Effect.forever(runOnce(work, effect)), level)
+            Effect.forever(runOnce(work, effect)).pipe(Logger.withMinimumLogLevel(level), Effect.withClock(clock.clock))
           )
         }),
       ifOwner: (work, effect) =>

@@ -20,15 +20,20 @@ import { temporaryDatabase } from "../../stores.ts"
 
 describe("Ownership of several servers", () => {
   it.scopedLive(
-    "lets one server do the work, and the next one when that stops",
+    "lets one server do the work, and the next one when that stops, with the clock that they share",
     () =>
       Effect.gen(function* () {
         const { url } = yield* temporaryDatabase
         const starts: Array<string> = []
+        const clocks = new Set([yield* Effect.clock])
         const serverOn = (name: string) =>
           Effect.gen(function* () {
             const context = yield* Layer.build(serverLayer(url, name))
+            const clock = yield* Effect.clock
+            assert.isFalse(clocks.has(clock))
+            clocks.add(clock)
             const work = Effect.gen(function* () {
+              assert.strictEqual(yield* Effect.clock, clock)
               starts.push(name)
               return yield* Effect.never
             })
