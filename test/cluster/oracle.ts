@@ -49,15 +49,19 @@ export const differencesOf = (facts: Facts): ReadonlyArray<string> => [
   )
 ]
 
-/** No gap covers time in which the stream was watched. */
+/** No gap covers time in which the stream was watched, except shortly before it ended. */
 export const falseGaps = (
-  { published, answers, writes }: Pick<Facts, "published" | "answers" | "writes">,
+  { published, answers, writes, connections }: Pick<Facts, "published" | "answers" | "writes" | "connections">,
   platform: PlatformId
 ): ReadonlyArray<string> => {
   const times = new Map(published.map(({ number, at }) => [number, at]))
+  const ends = connections.filter((one) => one.platform === platform && !one.isOpen).map(({ seenAt }) => seenAt)
+  // Two gaps close to each other are one: the time between them can lie in the middle of it.
+  const isBeforeEnd = (at: number) => ends.some((end) => at <= end && at >= end - EARLIER_MILLIS[platform])
   const watchedAt = writes.flatMap(({ platform: of, event, at }) => {
     const publishedAt = event === undefined || of !== platform ? undefined : times.get(event)
-    return publishedAt !== undefined && at - publishedAt < LIVE_MILLIS ? [publishedAt] : []
+    if (publishedAt === undefined || isBeforeEnd(publishedAt)) return []
+    return at - publishedAt < LIVE_MILLIS ? [publishedAt] : []
   })
   return gapsOf(answers, platform).flatMap((gap) => {
     const from = gap.from + EARLIER_MILLIS[platform] + TOLERANCE_MILLIS
