@@ -95,7 +95,7 @@ const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, fiel
         "too-many-wildcards",
         query.value.start,
         query.value.end,
-        `A word can have at most ${limits.maxWildcards} wildcards: this one has ${count}`
+        `A word has at most ${limits.maxWildcards} wildcards, this one has ${count}: use fewer`
       )
     }
   }

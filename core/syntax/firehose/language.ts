@@ -48,7 +48,7 @@ const run = (
 ): Parsed & { readonly isFixable: boolean } => {
   const report = new Report(text, { hasSuggestions })
   if (text.length > maxLength) {
-    const message = `The rule has ${text.length} characters: at most ${maxLength} are allowed`
+    const message = `A rule has at most ${maxLength} characters, this one has ${text.length}: shorten it or split it into several rules`
     report.error("too-long", maxLength, text.length, message)
     return { issues: report.found, ast: undefined, isFixable: false }
   }

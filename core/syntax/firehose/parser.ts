@@ -143,7 +143,7 @@ class Parser {
     const lexer = this.lexer
     const open = lexer.start
     if (depth >= limits.maxDepth) {
-      const message = `Parentheses can be nested at most ${limits.maxDepth} deep: these are nested ${depthOf(this.text)} deep`
+      const message = `Parentheses are nested ${depthOf(this.text)} levels deep, at most ${limits.maxDepth} are allowed: remove those that are not needed, or split the rule into several`
       this.stop("too-deep", open, open + 1, message)
       return undefined
     }
@@ -180,7 +180,7 @@ class Parser {
     if (this.leafCount > this.maxLeaves && !this.stopped) {
       const { start, end } = leaf.span
       const count = this.leafCount + leavesIn(this.text.slice(end))
-      const message = `A rule can have at most ${limits.maxClauses} clauses: this one has ${count}`
+      const message = `A rule has at most ${limits.maxClauses} clauses, this one has ${count}: split it into several rules`
       this.stop("too-many-clauses", start, end, message)
     }
     return leaf

@@ -154,7 +154,7 @@ export const checkPattern = (
       "regex-too-large",
       start,
       end,
-      'The pattern needs too many automaton states: use fewer "~", "&" and repeats'
+      'From here on the patterns of the rule need too many automaton states: use fewer patterns, "~", "&" and repeats, or split it into several rules'
     )
     return
   }

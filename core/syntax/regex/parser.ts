@@ -210,7 +210,7 @@ class Parser {
       )
     }
     if (this.depth >= MAX_DEPTH) {
-      const message = `Groups in the pattern are nested too deep: at most ${MAX_DEPTH} levels, these have ${depthOf(cursor.pattern)}`
+      const message = `Groups in the pattern are nested ${depthOf(cursor.pattern)} levels deep, at most ${MAX_DEPTH} are allowed: remove those that are not needed`
       return cursor.error("regex-too-large", open, open + 1, message)
     }
     cursor.at++

@@ -216,7 +216,7 @@ class Parser {
     if (this.depth >= limits.maxDepth) {
       this.stopped = true
       this.cursor.at = this.cursor.tokens.length - 1
-      const message = `Parentheses are nested too deep: at most ${limits.maxDepth} levels, these have ${depthOf(this.cursor.tokens)}`
+      const message = `Parentheses are nested ${depthOf(this.cursor.tokens)} levels deep, at most ${limits.maxDepth} are allowed: remove those that are not needed, or split the rule into several`
       this.report.error("too-deep", open.start, open.end, message)
       return undefined
     }

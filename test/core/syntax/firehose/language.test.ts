@@ -372,7 +372,10 @@ describe("check", () => {
     assert.isDefined(check(rule(1024), { maxLength: 100_000 }).rule)
     const [issue] = check(`(${rule(1500)}) AND title:"a b" AND dr:[1 TO 9]`, { maxLength: 100_000 }).issues
     assert.strictEqual(issue?.code, "too-many-clauses")
-    assert.strictEqual(issue?.message, "A rule can have at most 1024 clauses: this one has 1502")
+    assert.strictEqual(
+      issue?.message,
+      "A rule has at most 1024 clauses, this one has 1502: split it into several rules"
+    )
   })
 
   it("accepts parentheses nested at most 50 deep", () => {
@@ -380,7 +383,10 @@ describe("check", () => {
     assert.isDefined(check(rule(50)).rule)
     const [issue] = check(rule(70)).issues
     assert.strictEqual(issue?.code, "too-deep")
-    assert.strictEqual(issue?.message, "Parentheses can be nested at most 50 deep: these are nested 70 deep")
+    assert.strictEqual(
+      issue?.message,
+      "Parentheses are nested 70 levels deep, at most 50 are allowed: remove those that are not needed, or split the rule into several"
+    )
   })
 
   it("reports at most 20 issues, and prefers errors over warnings", () => {

@@ -91,6 +91,14 @@ describe("parseRegex", () => {
     })
   }
 
+  it("says what to do about groups that are nested too deep", () => {
+    const [issue] = parseRegex(`${"(".repeat(60)}a${")".repeat(60)}`).issues
+    assert.strictEqual(
+      issue?.message,
+      "Groups in the pattern are nested 60 levels deep, at most 50 are allowed: remove those that are not needed"
+    )
+  })
+
   it("returns a tree or an error for any pattern, with spans inside the pattern", () => {
     const signs = fc.stringOf(fc.constantFrom(...'ab01.*+?|&~@#"()[]{}<>-^$\\,/é💥'), { maxLength: 40 })
     fc.assert(

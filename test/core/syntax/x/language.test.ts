@@ -150,7 +150,8 @@ describe("check", () => {
       check(nested(limits.maxDepth + 1)).issues.map(({ code }) => code),
       ["too-deep"]
     )
-    const message = "Parentheses are nested too deep: at most 100 levels, these have 130"
+    const message =
+      "Parentheses are nested 130 levels deep, at most 100 are allowed: remove those that are not needed, or split the rule into several"
     assert.strictEqual(check(nested(130)).issues[0]?.message, message)
   })
 
