@@ -3,7 +3,7 @@ import { codePointName } from "../../text/codePointName.ts"
 import type { Report } from "../issues/Report.ts"
 import { Budget, nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
-import { costOf } from "./cost.ts"
+import { costOf, costOfPhrase } from "./cost.ts"
 import {
   defaultField,
   type Field,
@@ -18,13 +18,13 @@ import { checkGroup, checkRecentPlacement, withoutClause } from "./groups.ts"
 import { checkKeyword } from "./keywords.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
-import { checkNumber, checkPattern, checkText, rejectRecentValue } from "./values.ts"
+import { checkNumber, checkPattern, checkText, rejectRecentValue, type SplitTerm, warnSplit } from "./values.ts"
 
 /**
  * After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. Returns
- * whether the check was cheap enough to check many variants of the rule.
+ * whether the check was cheap enough to check many variants of the rule. `maxLength` is the limit for advised texts.
  */
-export const checkRule = (report: Report, ast: Group): boolean => {
+export const checkRule = (report: Report, ast: Group, maxLength: number): boolean => {
   checkCharacters(report)
   const parsed = report.errors === 0
   const budget = new Budget()
@@ -34,7 +34,11 @@ export const checkRule = (report: Report, ast: Group): boolean => {
     })
     return true
   }
-  walk({ report, budget, parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
+  const state: Walk = { report, budget, parsed, maxLength, splitTerms: [], recents: 0 }
+  walk(state, ast, fieldOf(defaultField), 0)
+  for (const term of state.splitTerms) {
+    warnSplit(report, term, canQuote(state, term))
+  }
   return budget.isCheap
 }
 
@@ -45,7 +49,20 @@ interface Walk {
   /** Shared by all patterns of the rule. */
   readonly budget: Budget
   readonly parsed: boolean
+  readonly maxLength: number
+  /** Reported at the end, when the cost of the rule is known. */
+  readonly splitTerms: Array<SplitTerm>
   recents: number
+}
+
+/** The rule stays within its limits if this text is put in quotes. */
+const canQuote = (
+  { report, budget, maxLength }: Walk,
+  { text, span, field }: Pick<SplitTerm, "text" | "span"> & { readonly field: Field | undefined }
+): boolean => {
+  const length = report.text.length - (span.end - span.start) + quotePhrase(text).length
+  const cost = field === undefined ? 0 : costOfPhrase({ text, slop: 0 }, field)
+  return length <= maxLength && budget.canSpendActive(cost)
 }
 
 const walk = (state: Walk, group: Group, field: Field | undefined, depth: number): void => {
@@ -56,7 +73,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
     const { query } = clause
     const own = query.field === undefined ? field : fieldOf(query.field.name)
     if (query.field !== undefined && own === undefined) {
-      unknownField(report, group, query, query.field)
+      unknownField(state, group, query, query.field, field)
       continue
     }
     if (query._tag === "Group") {
@@ -86,7 +103,11 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
   }
 }
 
-const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, field: Field | undefined): void => {
+const checkValue = (
+  { report, budget, splitTerms }: Walk,
+  query: Exclude<Query, Group>,
+  field: Field | undefined
+): void => {
   if (report.hasErrorIn(query.value.start, query.value.end)) return
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
@@ -135,7 +156,7 @@ const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, fiel
   }
   switch (field.kind) {
     case "text":
-      checkText(report, query, field)
+      checkText(report, query, field, splitTerms)
       return
     case "keyword":
       checkKeyword(report, query, field)
@@ -158,7 +179,8 @@ const formByTag: Partial<Record<Query["_tag"], Form>> = {
 const isAnyValue = (query: Query): boolean =>
   query._tag === "Wildcard" && query.parts.length === 1 && typeof query.parts[0] !== "string"
 
-const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef): void => {
+const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, outer: Field | undefined): void => {
+  const { report } = state
   const { start, end } = ref.span
   const known = misnamedFieldOf(ref.name)
   if (known?.use !== undefined) {
@@ -189,25 +211,16 @@ const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef)
     })
     return
   }
-  const raw = report.textOf(query.span)
+  const { span } = query
+  const text = report.textOf(span).replace(/\\(.)/g, "$1")
   const isWord = query._tag === "Term" && query.value.start === ref.span.end + 1
-  report.error(
-    "unknown-field",
-    start,
-    end,
-    `There is no field ${quoted(ref.name)}; to search for the text itself, put it in double quotes`,
-    {
-      expected: fieldNames,
-      fix: isWord
-        ? report.fix(
-            "Search for it as text",
-            query.span.start,
-            query.span.end,
-            quotePhrase(raw.replace(/\\(.)/g, "$1"))
-          )
-        : undefined
-    }
-  )
+  const isAllowed = canQuote(state, { text, span, field: outer })
+  const advice = `${isAllowed ? "" : "shorten the rule and "}put it in double quotes`
+  const message = `There is no field ${quoted(ref.name)}; to search for the text itself, ${advice}`
+  report.error("unknown-field", start, end, message, {
+    expected: fieldNames,
+    fix: isWord && isAllowed ? report.fix("Search for it as text", span.start, span.end, quotePhrase(text)) : undefined
+  })
 }
 
 const fieldNames: ReadonlyArray<string> = fields.map((field) => field.name)

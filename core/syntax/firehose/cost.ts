@@ -1,6 +1,6 @@
 /** What it costs to test the clauses of a rule on an event. */
 import type { WildcardSign } from "../expression/expression.ts"
-import type { Query } from "./ast.ts"
+import type { Phrase, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { analyse } from "./tokens.ts"
 
@@ -11,15 +11,18 @@ export const costOf = (query: Query, field: Field): number => {
       return 16
     case "Wildcard":
       return costOfWildcard(query.parts)
-    case "Phrase": {
-      if (field.kind !== "text") return 0
-      const words = analyse(query.text, field.keepsStopWords).words.length
-      if (query.slop > 0 || words > MAX_INDEXED_WORDS) return words > 1 ? 8 * words : 0
-      return words > MAX_CHEAP_WORDS ? words : 0
-    }
+    case "Phrase":
+      return costOfPhrase(query, field)
     default:
       return 0
   }
+}
+
+export const costOfPhrase = ({ text, slop }: Pick<Phrase, "text" | "slop">, field: Field): number => {
+  if (field.kind !== "text") return 0
+  const words = analyse(text, field.keepsStopWords).words.length
+  if (slop > 0 || words > MAX_INDEXED_WORDS) return words > 1 ? 8 * words : 0
+  return words > MAX_CHEAP_WORDS ? words : 0
 }
 
 // ---- helpers ----

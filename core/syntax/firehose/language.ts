@@ -53,7 +53,7 @@ const run = (
     return { issues: report.found, ast: undefined, isFixable: false }
   }
   const ast = parseRule(report)
-  const isCheap = !checksValues || checkRule(report, ast)
+  const isCheap = !checksValues || checkRule(report, ast, maxLength)
   // A warning that overlaps an error is a consequence of it.
   const issues = report.found.filter(
     ({ severity, span }) => severity === "error" || !report.hasErrorIn(span.start, span.end)

@@ -1,7 +1,9 @@
 /** Parses the leaves of a rule: words, wildcards, phrases, patterns and ranges, with their suffixes. */
 
 import type { Report } from "../issues/Report.ts"
+import { nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Query } from "./ast.ts"
+import { costOfPhrase } from "./cost.ts"
 import { resolve, wildcardParts } from "./escapes.ts"
 import { type Field, fieldOf } from "./fields.ts"
 import * as Lex from "./lexer.ts"
@@ -205,16 +207,12 @@ export class LeafParser {
     const end = unescapedEnd(this.text, valueStart)
     const raw = this.text.slice(valueStart, end)
     const edit = unescapedEdit(ref, field, raw)
-    this.report.error(
-      "unescaped-special",
-      valueStart,
-      end,
-      `${quoted(raw)} has an unescaped "/" or ":": put the value in double quotes, or a backslash before each of them`,
-      {
-        expected: [quotePhrase(raw), escapeTerm(raw)],
-        fix: this.report.fix(edit.message, edit.wholeClause ? start : valueStart, end, edit.text)
-      }
-    )
+    const isPhrase = field === undefined || costOfPhrase({ text: raw, slop: 0 }, field) <= nfaLimits.maxActive
+    const advice = `put ${isPhrase ? "the value in double quotes, or " : ""}a backslash before each of them`
+    this.report.error("unescaped-special", valueStart, end, `${quoted(raw)} has an unescaped "/" or ":": ${advice}`, {
+      expected: [...(isPhrase ? [quotePhrase(raw)] : []), escapeTerm(raw)],
+      fix: this.report.fix(edit.message, edit.wholeClause ? start : valueStart, end, edit.text)
+    })
     this.lexer.moveTo(end)
     return term(ref, raw, valueStart, end, start, end)
   }

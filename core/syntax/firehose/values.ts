@@ -1,21 +1,36 @@
 /** Checks the values of text fields, numbers, ages and patterns. */
 
+import type { Span } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import { matcherOf } from "../regex/matcher.ts"
 import type { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"
-import type { Group, Query, Regex } from "./ast.ts"
+import type { Group, Query, Regex, Term } from "./ast.ts"
 import type { KeywordFieldInfo, NumberFieldInfo, TextFieldInfo } from "./fields.ts"
 import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
 import { analyse, isPlainWord } from "./tokens.ts"
 
-export const checkText = (report: Report, query: Exclude<Query, Group>, field: TextFieldInfo): void => {
+/** A term of several words in a text field. */
+export interface SplitTerm {
+  readonly text: string
+  readonly span: Span
+  readonly field: TextFieldInfo
+  readonly words: ReadonlyArray<string>
+}
+
+/** Adds to `splitTerms`. */
+export const checkText = (
+  report: Report,
+  query: Exclude<Query, Group>,
+  field: TextFieldInfo,
+  splitTerms: Array<SplitTerm>
+): void => {
   const { start, end } = query.value
   switch (query._tag) {
     case "Term":
-      checkTerm(report, query.text, start, end, query.field === undefined)
+      checkTerm(report, query, field, splitTerms)
       return
     case "Phrase":
       if (query.slop > 0 && analyse(query.text, field.keepsStopWords).words.length < 2) {
@@ -54,6 +69,20 @@ export const checkText = (report: Report, query: Exclude<Query, Group>, field: T
     default:
       return
   }
+}
+
+/** `canQuote`: the rule is valid with the term in quotes. */
+export const warnSplit = (report: Report, { text, span, words }: SplitTerm, canQuote: boolean): void => {
+  const { start, end } = span
+  const phrase = quotePhrase(text)
+  const advice = canQuote ? "quote it" : "shorten the rule and quote this part"
+  report.warning(
+    "split-term",
+    start,
+    end,
+    `${quoted(text)} is read as the words ${listOf(words)}, and any one of them matches: ${advice} to require them together`,
+    canQuote ? { expected: [phrase], fix: report.fix("Quote it", start, end, phrase) } : undefined
+  )
 }
 
 export const checkNumber = (report: Report, query: Exclude<Query, Group>, field: NumberFieldInfo): void => {
@@ -185,7 +214,10 @@ const warnAcrossWords = (report: Report, start: number, end: number): void => {
   )
 }
 
-const checkTerm = (report: Report, text: string, start: number, end: number, isBare: boolean): void => {
+const checkTerm = (report: Report, query: Term, field: TextFieldInfo, splitTerms: Array<SplitTerm>): void => {
+  const { text, value: span } = query
+  const { start, end } = span
+  const isBare = query.field === undefined
   if (isPlainWord(text)) return
   const first = text.charCodeAt(0)
   if (first === 0x24 && isBare && /^\$[A-Za-z]/.test(text)) {
@@ -247,22 +279,25 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
     return
   }
   const { words } = analyse(text, true)
-  const list = words
-    .slice(0, 4)
-    .map((word) => `"${word}"`)
-    .join(", ")
   if (words.length > 1) {
+    splitTerms.push({ text, span, field, words })
+  } else if (/[#@+$%&=<>|*?]/.test(text)) {
     report.warning(
-      "split-term",
+      "punctuation-ignored",
       start,
       end,
-      `${quoted(text)} is read as the words ${list}, and any one of them matches: quote it to require them together`,
-      { expected: [quotePhrase(text)], fix: report.fix("Quote it", start, end, quotePhrase(text)) }
+      `Punctuation is ignored: ${quoted(text)} is searched as ${listOf(words)}`
     )
-  } else if (/[#@+$%&=<>|*?]/.test(text)) {
-    report.warning("punctuation-ignored", start, end, `Punctuation is ignored: ${quoted(text)} is searched as ${list}`)
   }
 }
+
+const listOf = (words: ReadonlyArray<string>): string =>
+  [
+    ...words.slice(0, MAX_LISTED_WORDS).map((word) => `"${word}"`),
+    ...(words.length > MAX_LISTED_WORDS ? ["…"] : [])
+  ].join(", ")
+
+const MAX_LISTED_WORDS = 4
 
 const checkRating = (
   report: Report,

@@ -61,6 +61,10 @@ export class Budget {
     return 20 + positions / 4 + 5 * (nfaLimits.maxLinks - this.links)
   }
 
+  canSpendActive(count: number): boolean {
+    return count <= Math.max(0, this.active)
+  }
+
   spend(work: number): void {
     this.work -= work
   }

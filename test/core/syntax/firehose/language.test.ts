@@ -365,6 +365,40 @@ describe("check", () => {
     assert.isDefined(check("tesla", { maxLength: 5 }).rule)
     assert.strictEqual(check("tesla", { maxLength: 4 }).issues[0]?.code, "too-long")
     assert.deepStrictEqual(check("tesla", { maxLength: 4 }).issues[0]?.span, { start: 4, end: 5 })
+    assert.strictEqual(
+      check("tesla", { maxLength: 4 }).issues[0]?.message,
+      "A rule has at most 4 characters, this one has 5: shorten it or split it into several rules"
+    )
+  })
+
+  it.each([
+    ["2,000 equal characters", "丅".repeat(2000), false],
+    ["2,000 different characters", han(2000), false],
+    ["as many as a phrase can have", han(187), true],
+    ["one more", han(188), false],
+    ["a rule of nearly the maximum length", "wi-fi".padEnd(8191), false],
+    [
+      "fuzzy words after it",
+      `${han(100)}${Array.from({ length: 60 }, (_, index) => ` OR tesla${index}~1`).join("")}`,
+      false
+    ],
+    ["an unknown field", `标题:${han(2000)}`, false],
+    ["an unknown field with a short value", `标题:${han(100)}`, true],
+    ["an unescaped slash", `2026/11/18${han(2000)}`, false],
+    ["an unescaped slash in a short text", `2026/11/18${han(100)}`, true]
+  ])("advises to quote a text only if the rule is then valid: %s", (_, rule, isAllowed) => {
+    const [issue] = check(rule).issues
+    assert.include(["split-term", "unknown-field", "unescaped-special"], issue?.code)
+    assert.strictEqual(issue?.fix !== undefined, isAllowed)
+    assert.strictEqual(/: quote it|, put it in|: put the value in/.test(issue?.message ?? ""), isAllowed)
+    if (isAllowed) assert.isDefined(check(issue?.fix?.text ?? "").rule)
+    else assert.isFalse(issue?.expected?.some((text) => text.startsWith('"')) ?? false)
+  })
+
+  it("shows that a list of words is cut", () => {
+    const listOf = (rule: string) => / the words (.*), and any/.exec(check(rule).issues[0]?.message ?? "")?.[1]
+    assert.strictEqual(listOf("一丁丂七"), '"一", "丁", "丂", "七"')
+    assert.strictEqual(listOf("一丁丂七丄"), '"一", "丁", "丂", "七", …')
   })
 
   it("accepts at most 1,024 clauses", () => {
@@ -466,3 +500,10 @@ describe("tables", () => {
     })
   }
 })
+
+// ---- helpers ----
+
+/** Different Chinese characters. Each is a word. */
+function han(count: number): string {
+  return String.fromCodePoint(...Array.from({ length: count }, (_, index) => 0x4e00 + index))
+}
