@@ -6,7 +6,7 @@ import { sized } from "../long.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import { judge } from "./coverage.ts"
 import { Day } from "./day.ts"
-import { type PlannedAction, permanentTopics, planDay } from "./plan.ts"
+import { type PlannedAction, planDay } from "./plan.ts"
 import { withService } from "./service.ts"
 
 /** Enough for a busy machine. */
@@ -91,12 +91,7 @@ const faultyHours = (seed: number) =>
       const hours = sized(1, 2)
       const day = new Day(service)
       const plan = planDay(seed, { hours, events: hours * 300, faults: hours * 15, changes: hours * 6 })
-      yield* day.start(permanentTopics)
-      yield* day.run(plan.filter(({ at }) => at <= hours * HOUR))
-      yield* day.clearFaults
-      yield* day.run(plan.filter(({ at }) => at > hours * HOUR))
-      yield* service.clock.advance(120)
-      yield* day.finish
+      yield* day.runFaulty(plan, { hours, secondsAfter: 120 })
       return judge(day)
     })
   )

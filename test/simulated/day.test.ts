@@ -6,7 +6,7 @@ import { matchProblems, ruleProblems, unfiredFaults } from "./checks.ts"
 import { judge } from "./coverage.ts"
 import { Day } from "./day.ts"
 import { limitViolations } from "./limits.ts"
-import { permanentTopics, planDay } from "./plan.ts"
+import { planDay } from "./plan.ts"
 import { withService } from "./service.ts"
 
 const SEED = 1
@@ -21,14 +21,8 @@ const runDay = (seed: number, hours: number) =>
     Effect.gen(function* () {
       const startedAt = performance.now()
       const day = new Day(service)
-      const end = hours * 3_600_000
       const plan = planDay(seed, { hours, events: hours * 208, faults: hours * 15, changes: hours * 6 })
-      yield* day.start(permanentTopics)
-      yield* day.run(plan.filter(({ at }) => at <= end))
-      yield* day.clearFaults
-      yield* day.run(plan.filter(({ at }) => at > end))
-      yield* service.clock.advance(60)
-      yield* day.finish
+      yield* day.runFaulty(plan, { hours, secondsAfter: 60 })
       const state = yield* service.control.state
       const platforms = yield* service.platforms.all
       const statuses = yield* Effect.all(platforms.map(({ status }) => status))

@@ -8,7 +8,7 @@ import { ann, bob } from "../core/world.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { type Claims, claimsFor } from "./coverage.ts"
 import { OtherClient } from "./OtherClient.ts"
-import { type Owner, type PlannedAction, temporaryTopics } from "./plan.ts"
+import { type Owner, type PlannedAction, permanentTopics, temporaryTopics } from "./plan.ts"
 import { rulesOn, type Service, START } from "./service.ts"
 
 export interface TrackedRule {
@@ -37,6 +37,12 @@ export interface PublishedEvent {
   readonly expectedRules: ReadonlyArray<TrackedRule>
   /** The stream was open and no fault could affect the event. */
   readonly isUndisturbed: boolean
+}
+
+export interface FaultyTimes {
+  readonly hours: number
+  /** After the last action. */
+  readonly secondsAfter: number
 }
 
 export class Day {
@@ -71,6 +77,19 @@ export class Day {
       (action) => Effect.zipRight(this.service.clock.advanceTo(START + action.at), this.perform(action)),
       { discard: true }
     )
+  }
+
+  /** Runs a plan with faults, clears them after so many hours, and waits at the end. */
+  runFaulty(plan: ReadonlyArray<PlannedAction>, times: FaultyTimes): Effect.Effect<void> {
+    const end = times.hours * 3_600_000
+    return Effect.gen(this, function* () {
+      yield* this.start(permanentTopics)
+      yield* this.run(plan.filter(({ at }) => at <= end))
+      yield* this.clearFaults
+      yield* this.run(plan.filter(({ at }) => at > end))
+      yield* this.service.clock.advance(times.secondsAfter)
+      yield* this.finish
+    })
   }
 
   readonly clearFaults: Effect.Effect<void> = Effect.suspend(() => {

@@ -5,7 +5,7 @@ import { seeded } from "../../adapters/demo/random.ts"
 import { sized } from "../long.ts"
 import { judge } from "./coverage.ts"
 import { Day } from "./day.ts"
-import { permanentTopics, planHostile } from "./plan.ts"
+import { planHostile } from "./plan.ts"
 import { withService } from "./service.ts"
 
 /** Enough for a busy machine. */
@@ -39,8 +39,6 @@ describe("coverage of a hostile X", () => {
 
 // ---- helpers ----
 
-const HOUR = 3_600_000
-
 const hostileHours = (seed: number) => {
   const random = seeded(seed)
   const settings = {
@@ -59,12 +57,7 @@ const hostileHours = (seed: number) => {
         const hours = 0.3
         const day = new Day(service)
         const plan = planHostile(seed, { hours, events: 300, faults: 14, changes: 4 })
-        yield* day.start(permanentTopics)
-        yield* day.run(plan.filter(({ at }) => at <= hours * HOUR))
-        yield* day.clearFaults
-        yield* day.run(plan.filter(({ at }) => at > hours * HOUR))
-        yield* service.clock.advance(120)
-        yield* day.finish
+        yield* day.runFaulty(plan, { hours, secondsAfter: 120 })
         return judge(day)
       }),
     { settings }
