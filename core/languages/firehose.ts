@@ -10,7 +10,7 @@ import { firehoseSchema } from "../syntax/firehose/schema.ts"
 import { firehoseSummary } from "../syntax/firehose/summary.ts"
 import { isContradictory } from "../syntax/translation/partialRule.ts"
 import { printFirehose } from "../syntax/translation/print.ts"
-import { toFirehose } from "../syntax/translation/toFirehose.ts"
+import { rawTextOfX, toFirehose } from "../syntax/translation/toFirehose.ts"
 import { pages } from "../syntax/translation/witness/page.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import type { Language } from "./Language.ts"
@@ -42,6 +42,6 @@ export const firehose: Language = {
     summaryOf: firehoseSummary
   },
   edits,
-  target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory },
+  target: { clause: toFirehose, rawText: rawTextOfX, print: printFirehose, isUnsatisfiable: isContradictory },
   examples: pages
 }

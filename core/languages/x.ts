@@ -1,7 +1,7 @@
 /** The filter language and event format of the platform `x`. */
 
 import { printX } from "../syntax/translation/print.ts"
-import { toX } from "../syntax/translation/toX.ts"
+import { rawTextOfFirehose, toX } from "../syntax/translation/toX.ts"
 import { posts } from "../syntax/translation/witness/post.ts"
 import { edits } from "../syntax/x/edits.ts"
 import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
@@ -50,7 +50,7 @@ function languageWith(maxLength: number): Language {
       summaryOf: xSummary
     },
     edits,
-    target: { clause: toX, print: printX, isUnsatisfiable: () => false },
+    target: { clause: toX, rawText: rawTextOfFirehose, print: printX, isUnsatisfiable: () => false },
     examples: posts
   }
 }

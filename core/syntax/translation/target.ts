@@ -4,8 +4,10 @@ import type { ClauseTranslation } from "./clauseTranslation.ts"
 import type { Group, PartialRule } from "./partialRule.ts"
 
 export interface TranslationTarget {
-  /** `source`: the clause's text in the source filter. `positive`: false if the clause is negated. */
-  readonly clause: (predicate: Predicate, source: string, positive: boolean) => ClauseTranslation
+  /** `raw`: its clause as `rawText` reads it, for a `Phrase`. `positive`: false if the clause is negated. */
+  readonly clause: (predicate: Predicate, raw: string | undefined, positive: boolean) => ClauseTranslation
+  /** The words of a clause of the source filter with their punctuation, which predicates do not keep. */
+  readonly rawText: (source: string) => string | undefined
   readonly print: (rule: PartialRule) => string
   /** Whether the platform rejects this conjunction because it never matches. */
   readonly isUnsatisfiable: (rule: Group) => boolean

@@ -1,17 +1,17 @@
 /** Translates an X clause to Firehose. */
-import type { Field, Predicate } from "../expression/expression.ts"
+import type { Field } from "../expression/expression.ts"
 import { escapeTerm } from "../firehose/printer.ts"
 import { parse } from "../x/language.ts"
 import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
 import { toFirehoseLanguages } from "./languages.ts"
+import type { TranslationTarget } from "./target.ts"
 import { wordsToFirehose } from "./words.ts"
 
-/** `source`: the clause's text in the rule. `positive`: false if the clause is negated. */
-export const toFirehose = (predicate: Predicate, source: string, positive: boolean): ClauseTranslation => {
+export const toFirehose: TranslationTarget["clause"] = (predicate, rawText, positive) => {
   switch (predicate._tag) {
     case "Phrase": {
       const { field, words, slop } = predicate
-      const raw = rawText(source) ?? words.join(" ")
+      const raw = rawText ?? words.join(" ")
       switch (field) {
         case "x.text":
           return wordsToFirehose({ words, raw, slop }, addedText)
@@ -48,6 +48,15 @@ export const toFirehose = (predicate: Predicate, source: string, positive: boole
     default:
       return unsupported("field" in predicate ? predicate.field : undefined)
   }
+}
+
+/** The text of an X clause. */
+export const rawTextOfX: TranslationTarget["rawText"] = (source) => {
+  const ast = parse(source, { fixes: "none" }).rule?.ast
+  if (ast === undefined || ast._tag === "And" || ast._tag === "Or" || ast._tag === "Not") {
+    return undefined
+  }
+  return ast._tag === "Operator" ? ast.value : ast.text
 }
 
 // ---- helpers ----
@@ -132,15 +141,6 @@ function caseSensitive(text: string, letters: boolean, reason: string): ClauseTr
 
 function hasLetters(text: string): boolean {
   return text.toLowerCase() !== text.toUpperCase()
-}
-
-/** The clause's text with its punctuation, which the predicate does not keep. */
-function rawText(source: string): string | undefined {
-  const ast = parse(source, { fixes: "none" }).rule?.ast
-  if (ast === undefined || ast._tag === "And" || ast._tag === "Or" || ast._tag === "Not") {
-    return undefined
-  }
-  return ast._tag === "Operator" ? ast.value : ast.text
 }
 
 function unsupported(field: string | undefined): ClauseTranslation {

@@ -1,16 +1,16 @@
 /** Translates a Firehose clause to X. */
-import type { Field, Predicate, WildcardSign } from "../expression/expression.ts"
+import type { Field, WildcardSign } from "../expression/expression.ts"
 import { parse } from "../firehose/language.ts"
 import { tokens } from "../x/tokens.ts"
 import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
 import { toXLanguage } from "./languages.ts"
+import type { TranslationTarget } from "./target.ts"
 import { wordsToX } from "./words.ts"
 
-/** `source`: the clause's text in the rule. */
-export const toX = (predicate: Predicate, source: string): ClauseTranslation => {
+export const toX: TranslationTarget["clause"] = (predicate, raw) => {
   switch (predicate._tag) {
     case "Phrase":
-      return phrase(predicate.field, predicate.words, quotedText(source), predicate.slop)
+      return phrase(predicate.field, predicate.words, raw, predicate.slop)
     case "Fuzzy":
       return predicate.distance === 0
         ? phrase(predicate.field, [predicate.word], undefined, 0)
@@ -28,6 +28,12 @@ export const toX = (predicate: Predicate, source: string): ClauseTranslation => 
     default:
       return unsupported("field" in predicate ? predicate.field : undefined)
   }
+}
+
+/** The text in the quotes of a Firehose phrase. Undefined for a bare term: each of its words is a predicate. */
+export const rawTextOfFirehose: TranslationTarget["rawText"] = (source) => {
+  const query = parse(source).ast?.clauses[0]?.query
+  return query?._tag === "Phrase" ? query.text : undefined
 }
 
 // ---- helpers ----
@@ -107,18 +113,6 @@ function isSendable(text: string): boolean {
 }
 
 const unsendable = /[\p{Cc}\p{Surrogate}]/u
-
-/** The text in the quotes of a phrase. Undefined for a bare term: each of its words is its own clause. */
-function quotedText(source: string): string | undefined {
-  if (lastQuoted?.source !== source) {
-    const query = parse(source).ast?.clauses[0]?.query
-    lastQuoted = { source, text: query?._tag === "Phrase" ? query.text : undefined }
-  }
-  return lastQuoted.text
-}
-
-/** A term of several words asks once for each. */
-let lastQuoted: { readonly source: string; readonly text: string | undefined } | undefined
 
 function unsupported(field: string | undefined): ClauseTranslation {
   return impossible(reasons.get(field ?? "") ?? "X has no equivalent")

@@ -113,8 +113,8 @@ class Translator {
   private readonly pace = new Pace()
   /** Why there is no translation. */
   failure: string | undefined
-  /** The clause of the last predicate: a clause may have thousands of them, with the same span. */
-  private last: { readonly span: Span; readonly text: string } | undefined
+  /** The clause of the last phrase: a clause may have thousands of them, with the same span. */
+  private last: { readonly span: Span; readonly rawText: string | undefined } | undefined
 
   constructor(source: string, to: TargetLanguage) {
     this.source = source
@@ -172,9 +172,9 @@ class Translator {
 
   private translatePredicate(predicate: Predicate, positive: boolean): TranslatedPart {
     const { span } = predicate
-    const source = this.textOf(span)
+    const raw = predicate._tag === "Phrase" ? this.rawText(span) : undefined
     const strength = positive ? strengthOf(predicate) : strengths.kind
-    const translation = this.to.target.clause(predicate, source, positive)
+    const translation = this.to.target.clause(predicate, raw, positive)
     if ("impossible" in translation) {
       const outcome = this.outcome(span, translation.impossible, strength)
       outcome.translated = false
@@ -190,9 +190,11 @@ class Translator {
     return join(translation.join, leaves, outcomes)
   }
 
-  private textOf(span: Span): string {
-    if (this.last?.span !== span) this.last = { span, text: this.source.slice(span.start, span.end) }
-    return this.last.text
+  private rawText(span: Span): string | undefined {
+    if (this.last?.span !== span) {
+      this.last = { span, rawText: this.to.target.rawText(this.source.slice(span.start, span.end)) }
+    }
+    return this.last.rawText
   }
 
   private *translateGroup(

@@ -89,6 +89,19 @@ describe("translate", () => {
     assert.strictEqual(clauses.length, 300)
   })
 
+  it("parses a term of many words once", () => {
+    const source = "\u4e00\u4e01".repeat(1000)
+    const x = languageOf("x")
+    let parses = 0
+    const rawText = (clause: string) => {
+      parses++
+      return x.target.rawText(clause)
+    }
+    const to = { ...x, target: { ...x.target, rawText } }
+    assert.isDefined(translate({ language: languageOf("firehose"), text: source }, to).text)
+    assert.strictEqual(parses, 1)
+  })
+
   it("translates deep nesting within a second", () => {
     const source = `cat ${"-(dog (bird OR ".repeat(16)}fish${"))".repeat(16)}`
     const started = performance.now()
