@@ -3,7 +3,9 @@
  * process is a generation, and each registration has the next number, which is stored before it is used. So a server on
  * a copy of the store does not know the tags of what was registered since. Earlier versions wrote no generation.
  */
+import { Buffer } from "node:buffer"
 import { Effect, Schedule } from "effect"
+import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
@@ -27,8 +29,9 @@ export const ownTags = (
   store: RuleStore["Type"],
   platform: PlatformId,
   { takesOver = false } = {}
-): Effect.Effect<OwnTags> =>
+): Effect.Effect<OwnTags, never, Entropy> =>
   Effect.gen(function* () {
+    const { bytes } = yield* Entropy
     const deployment = yield* store.deployment.pipe(
       Effect.tapError(({ cause }) => Effect.logWarning(`Platform "${platform}" waits for the store`, cause)),
       Effect.retry(Schedule.spaced("1 second")),
@@ -36,7 +39,7 @@ export const ownTags = (
       Effect.orDie,
       Effect.map((id) => `earshot:${id}`)
     )
-    const generation = crypto.randomUUID().slice(0, 8)
+    const generation = Buffer.from(bytes(4)).toString("hex")
     const storeDown = () => new PlatformUnavailable({ platform, reason: "the store cannot be reached" })
 
     const next = store.nextOfGeneration(generation).pipe(

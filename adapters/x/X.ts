@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { x } from "../../core/languages/x.ts"
+import type { Entropy } from "../../core/model/Entropy.ts"
 import { type Installed, Platforms, type UpstreamMode } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
@@ -29,7 +30,7 @@ export const install = (settings: {
   readonly xComplianceInterval: number
   readonly xMonthlyPostBudget: number
   readonly upstream: UpstreamMode
-}): Installed<Platforms | RuleStore | RecentEvents> => ({
+}): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
   remote: Option.map(settings.xToken, (token) => ({
@@ -60,7 +61,7 @@ export const layerWith = (options: {
   readonly monthlyPostBudget?: number
   /** Rules that were made from a copy of this store count as ours. */
   readonly takesOver?: boolean
-}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
+}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms

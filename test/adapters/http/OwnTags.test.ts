@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ownTags } from "../../../adapters/http/OwnTags.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
 import { layerMemory } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 
@@ -15,6 +16,7 @@ describe("ownTags", () => {
       const [one, other] = [yield* ownTags(store, "x"), yield* ownTags(store, "firehose")]
       const tags = [yield* one.next, yield* one.next, yield* other.next, "earshot:memory"]
       assert.strictEqual(new Set(tags).size, 4)
+      assert.strictEqual(tags[0], "earshot:memory:254a6f94.1", "four bytes of Entropy, then the number")
       const restarted = yield* ownTags(store, "x")
       for (const { origins } of [one, restarted]) {
         const originOf = yield* origins
@@ -23,7 +25,7 @@ describe("ownTags", () => {
           assert.deepStrictEqual(originOf(tag), FOREIGN, String(tag))
         }
       }
-    })
+    }).pipe(Effect.provide(Entropy.layerCounting))
   )
 
   it.scoped("a tag has at most 255 characters, which X and Firehose accept", () =>
@@ -33,7 +35,7 @@ describe("ownTags", () => {
       const last = Effect.succeed(Number.MAX_SAFE_INTEGER)
       const tags = yield* ownTags({ ...store, deployment, nextOfGeneration: () => last }, "x")
       assert.isAtMost((yield* tags.next).length, 100)
-    })
+    }).pipe(Effect.provide(Entropy.layerCounting))
   )
 
   it.scoped(
@@ -57,7 +59,7 @@ describe("ownTags", () => {
 
         const takeOver = yield* (yield* ownTags(copied, "x", { takesOver: true })).origins
         assert.deepStrictEqual([before, since, ofCopy, "earshot:other"].map(takeOver), [OURS, OURS, OURS, FOREIGN])
-      })
+      }).pipe(Effect.provide(Entropy.layerCounting))
   )
 })
 

@@ -5,6 +5,7 @@ import { Freezes } from "../../../adapters/http/Freezes.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
@@ -66,7 +67,7 @@ export const withX = <A, E, R>(
     newest: () => Stream.empty,
     remove: () => Effect.void
   })
-  const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, memoryRules, recent))
+  const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, memoryRules, Entropy.layerCounting, recent))
   return Effect.gen(function* () {
     const platform = yield* (yield* Platforms).get("x")
     return yield* body({ platform, logs, recorded, watch: (from) => watch(platform, from) })
