@@ -304,5 +304,6 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: reason === undefined ? {} : { reason },
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) }
-  })
+  }),
+  ServerStopping: ({ message }) => ({ ...interrupted, message })
 }

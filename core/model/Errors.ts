@@ -282,6 +282,13 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   }
 }
 
+/** The server stops before the request is done. */
+export class ServerStopping extends Schema.TaggedError<ServerStopping>()("ServerStopping", {}) {
+  override get message() {
+    return "The server is stopping: send the request again"
+  }
+}
+
 /** The server has little disk space left, and this account is one of those that store the most. */
 export class DiskNearlyFull extends Schema.TaggedError<DiskNearlyFull>()("DiskNearlyFull", {
   /** Bytes of the account's matches. */
@@ -327,6 +334,7 @@ export type CoreError =
   | IdempotencyKeyInUse
   | DiskNearlyFull
   | StoreUnavailable
+  | ServerStopping
 
 // ---- helpers ----
 
