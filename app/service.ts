@@ -125,7 +125,11 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       if (settings.webhooks === "on") yield* Layer.build(WebhookDelivery.layerWith(options))
       yield* Layer.build(Compliance.layer)
       const { outdated } = yield* Ownership
-      return yield* Effect.raceFirst(gateway(options), Deferred.await(outdated))
+      const { stopWaiting } = yield* Matches
+      return yield* Effect.raceFirst(gateway(options), Deferred.await(outdated)).pipe(
+        // Before the scope closes, which lets requests in flight finish.
+        Effect.ensuring(stopWaiting)
+      )
     }).pipe(
       Effect.scoped,
       Effect.provide(service(options, { isServer: true })),

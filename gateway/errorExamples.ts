@@ -27,7 +27,9 @@ export const errorExamples = (status: number): Readonly<Record<string, { readonl
 const EXAMPLE_KEY = "0b9bd6c2-8f5e-4f62-9d2e-6d0c1f5a7a41"
 
 const examples: Readonly<Record<string, WireError>> = {
-  field: toWire(new InvalidArgument({ issues: [{ path: "limit", message: "Expected a whole number from 1 to 500" }] })),
+  field: toWire(
+    new InvalidArgument({ issues: [{ path: "limit", message: "Expected a whole number from 1 to 500, got 0" }] })
+  ),
   filter: toWire(
     new InvalidArgument({
       issues: [

@@ -96,6 +96,9 @@ export const wrongContentType = (actual: string | null, expected: ReadonlyArray<
 export const unreadableBody = (message: string) =>
   new RequestError({ status: 400, code: "invalid_argument", message, details: { issues: [{ path: "", message }] } })
 
+/** Of JSON-RPC, which tRPC and MCP use. */
+export const INVALID_REQUEST = -32_600
+
 /** The response body for bytes that are not an HTTP request. */
 export const unreadableRequest: string = JSON.stringify({
   code: "invalid_argument",
@@ -304,5 +307,6 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: reason === undefined ? {} : { reason },
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) }
-  })
+  }),
+  ServerStopping: ({ message }) => ({ ...interrupted, message })
 }

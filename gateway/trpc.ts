@@ -24,6 +24,7 @@ import { type Endpoint, type Operation, perform, type Services } from "./endpoin
 import {
   canceled,
   type DoorFailure,
+  INVALID_REQUEST,
   internal,
   methodNotAllowed,
   RequestError,
@@ -281,9 +282,6 @@ const refusedBatch = (refusal: InvalidArgument, headers: WireError["headers"]): 
   const reply = json(status, { error: { code: INVALID_REQUEST, message, data } })
   return { ...reply, headers: { ...reply.headers, ...headers } }
 }
-
-/** Of JSON-RPC. */
-const INVALID_REQUEST = -32_600
 
 /** Checks the limit on requests and the scope before the input. */
 const withScope = (needed: Scope) =>

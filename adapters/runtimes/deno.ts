@@ -6,7 +6,8 @@ import {
   type Handling,
   type ServeOptions,
   type SocketOptions,
-  STALLED_MILLIS
+  STALLED_MILLIS,
+  STREAM_GRACE_MILLIS
 } from "./server.ts"
 
 /** Serves as `node.ts` does, and returns the port. */
@@ -60,9 +61,10 @@ const listen = (address: Address, { handler, stalledMillis = STALLED_MILLIS }: H
 
 const close = ({ server, streams }: Listening) =>
   Effect.promise(() => {
-    const closed = server.shutdown()
-    for (const end of streams) end()
-    return closed
+    const streamDeadline = setTimeout(() => {
+      for (const end of streams) end()
+    }, STREAM_GRACE_MILLIS)
+    return server.shutdown().finally(() => clearTimeout(streamDeadline))
   }).pipe(Effect.timeout(GRACE_MILLIS), Effect.ignore)
 
 /** The same body, which ends when its function in `streams` is called or when the client stalls. */

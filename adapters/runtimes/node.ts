@@ -12,7 +12,8 @@ import {
   type Handling,
   type ServeOptions,
   type SocketOptions,
-  STALLED_MILLIS
+  STALLED_MILLIS,
+  STREAM_GRACE_MILLIS
 } from "./server.ts"
 
 /**
@@ -98,20 +99,25 @@ const pushTo =
 const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {
     const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
-    for (const response of open) {
-      // Only event streams and lists in parts are still open after their headers were sent, and the lists may finish.
-      const isStream = response.headersSent && !response.writableEnded && !lists.has(response)
-      if (isStream && response.writableNeedDrain) response.destroy()
-      else if (isStream) response.end()
-    }
+    const streamDeadline = setTimeout(() => endStreams(open), STREAM_GRACE_MILLIS)
     server.close(() => {
       clearTimeout(deadline)
+      clearTimeout(streamDeadline)
       resume(Effect.void)
     })
     server.closeIdleConnections()
     // A connection whose request finishes from now on must not stay open for another request.
     server.keepAliveTimeout = 1
   })
+
+const endStreams = (open: ReadonlySet<ServerResponse>): void => {
+  for (const response of open) {
+    // Only event streams and lists in parts are still open after their headers were sent, and the lists may finish.
+    const isStream = response.headersSent && !response.writableEnded && !lists.has(response)
+    if (isStream && response.writableNeedDrain) response.destroy()
+    else if (isStream) response.end()
+  }
+}
 
 /** Answers bytes that are not HTTP with the usual error body. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket, body: string) => {

@@ -26,6 +26,9 @@ export const STALLED_MILLIS = 120_000
 /** Time for requests in flight to finish after a stop. */
 export const GRACE_MILLIS = 10_000
 
+/** Time for event streams that end by themselves after a stop, such as a call over MCP that reports its progress. */
+export const STREAM_GRACE_MILLIS = 250
+
 export class CannotListen extends Data.TaggedError("CannotListen")<{
   readonly host: string
   readonly port: number

@@ -1,5 +1,5 @@
 /** The match use cases. The gateway and the CLI call nothing below this. */
-import { Array as Arr, Context, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { Array as Arr, Context, Deferred, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageChanges } from "../coverage/coverageChanges.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
@@ -9,6 +9,7 @@ import {
   type InvalidArgument,
   type LimitReached,
   RuleNotFound,
+  ServerStopping,
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, type RuleId, timeOf } from "../model/Ids.ts"
@@ -130,7 +131,9 @@ export class Matches extends Context.Tag("core/Matches")<
       query: HistogramQuery
     ) => Effect.Effect<Histogram, InvalidArgument | RuleNotFound | StoreUnavailable>
     /** Long polling: returns as soon as there is a match, or `limit` redactions. */
-    readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
+    readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure | ServerStopping>
+    /** The server stops: every `wait` fails at once, those that begin later too. */
+    readonly stopWaiting: Effect.Effect<void>
   }
 >() {
   static readonly layer: Layer.Layer<
@@ -148,6 +151,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const clock = yield* Effect.clock
       const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules })
       const coverageChanges = makeCoverageChanges(coverageOf)
+      const stopping = yield* Deferred.make<never, ServerStopping>()
 
       const selectorFor = Effect.fnUntraced(function* (
         account: AccountId,
@@ -269,7 +273,8 @@ export class Matches extends Context.Tag("core/Matches")<
         yield* next.pipe(
           Effect.map(take),
           Effect.repeat({ until: () => matches.length > 0 || isFull() }),
-          Effect.timeoutOption(timeout_seconds * 1_000)
+          Effect.timeoutOption(timeout_seconds * 1_000),
+          Effect.raceFirst(Deferred.await(stopping))
         )
         yield* yieldIfTurnIsLong
         const coverageIn = yield* coverageOf(watchSelectorOf(selector))
@@ -283,7 +288,15 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       }, Effect.scoped)
 
-      return Matches.of({ list, histogram, startCursor, countStream: quotas.openStream, listen, wait })
+      return Matches.of({
+        list,
+        histogram,
+        startCursor,
+        countStream: quotas.openStream,
+        listen,
+        wait,
+        stopWaiting: Deferred.fail(stopping, new ServerStopping())
+      })
     })
   )
 }

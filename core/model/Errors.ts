@@ -1,12 +1,10 @@
 /** Every error that a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
+import { describeOmitted, MAX_ISSUES } from "../syntax/issues/issue.ts"
 import { truncated } from "../text/truncated.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
-
-/** The maximum number of issues in an error. */
-export const MAX_ISSUES = 20
 
 export const ArgumentIssue = Schema.Struct({
   path: Schema.String.annotations({
@@ -45,7 +43,7 @@ export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("Inva
       message: truncated(issue.message, MAX_MESSAGE)
     }))
     const others = this.issues.length - shown.length + this.omitted
-    return others === 0 ? shown : [...shown, { path: "", message: `${others} more issues are not shown` }]
+    return others === 0 ? shown : [...shown, { path: "", message: describeOmitted(others) }]
   }
 }
 
@@ -282,6 +280,13 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   }
 }
 
+/** The server stops before the request is done. */
+export class ServerStopping extends Schema.TaggedError<ServerStopping>()("ServerStopping", {}) {
+  override get message() {
+    return "The server is stopping: send the request again"
+  }
+}
+
 /** The server has little disk space left, and this account is one of those that store the most. */
 export class DiskNearlyFull extends Schema.TaggedError<DiskNearlyFull>()("DiskNearlyFull", {
   /** Bytes of the account's matches. */
@@ -327,6 +332,7 @@ export type CoreError =
   | IdempotencyKeyInUse
   | DiskNearlyFull
   | StoreUnavailable
+  | ServerStopping
 
 // ---- helpers ----
 

@@ -1,5 +1,6 @@
 /** Whole numbers in a range: in requests, settings and command-line options. */
 import { Schema } from "effect"
+import { truncated } from "../text/truncated.ts"
 
 export interface Range {
   readonly min: number
@@ -15,7 +16,9 @@ export const parseWholeNumber = (text: string, range: Range): number | undefined
 
 export const WholeNumber = (range: Range) =>
   Schema.Number.pipe(
-    Schema.filter((value) => (Number.isInteger(value) && isWithin(value, range)) || `Expected ${describeRange(range)}`)
+    Schema.filter((value) => Number.isInteger(value) && isWithin(value, range), {
+      message: ({ actual }) => ({ message: `Expected ${describeRange(range)}, got ${shown(actual)}`, override: true })
+    })
   )
 
 /** An optional field of a request. */
@@ -38,5 +41,14 @@ export const wholeNumber = ({
   )
 
 // ---- helpers ----
+
+/** In characters. */
+const MAX_SHOWN = 50
+
+const shown = (value: unknown): string => {
+  if (typeof value === "string") return `"${truncated(value, MAX_SHOWN)}"`
+  if (Array.isArray(value)) return "an array"
+  return typeof value === "object" && value !== null ? "an object" : String(value)
+}
 
 const isWithin = (value: number, { min, max }: Range): boolean => value >= min && value <= max

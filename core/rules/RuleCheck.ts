@@ -12,6 +12,7 @@ import { type Platform, type PlatformFailure, Platforms } from "../platforms/Pla
 import { Quotas } from "../quotas/Quotas.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
+import { withOmitted } from "../syntax/issues/Report.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns, type Turns } from "../work/turns.ts"
@@ -91,11 +92,12 @@ export function* checkedInTurns(
   { language, text }: { readonly language: Language; readonly text: string },
   all: ReadonlyArray<Language>
 ): Turns<CheckedAlone> {
-  const { issues, rule, hasUnverifiedFixes = false } = language.check(text)
+  const result = language.check(text)
+  const { issues, rule, hasUnverifiedFixes = false } = result
   yield
   const fixed = yield* fixedTextInTurns(language.check, { text, issues })
   const found = {
-    issues,
+    issues: withOmitted(result, text),
     ...(fixed.text !== undefined && { fixed: fixed.text }),
     ...((hasUnverifiedFixes || fixed.isStopped) && { incomplete: INCOMPLETE_FIXES })
   }

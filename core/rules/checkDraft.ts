@@ -8,6 +8,7 @@ import { toWireTranslation } from "../model/wire.ts"
 import type { Platforms } from "../platforms/Platform.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
+import { withOmitted } from "../syntax/issues/Report.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns } from "../work/turns.ts"
@@ -28,6 +29,7 @@ export const checkDraft = (
   Effect.gen(function* () {
     const filters: Array<CheckedFilter> = []
     const issues: Array<ArgumentIssue> = []
+    let omitted = 0
     for (const id of draft.platforms) {
       const platform = yield* platforms.get(id)
       const text = draft.overrides[id]
@@ -45,15 +47,19 @@ export const checkDraft = (
         continue
       }
       const checked = platform.language.check(text)
-      if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
-      else filters.push({ platform, text: checked.rule.canonical, sent: text, warnings: checked.issues })
+      if (checked.rule === undefined) {
+        issues.push(...errorsOf(id, checked.issues))
+        omitted += checked.omitted?.errors ?? 0
+      } else {
+        filters.push({ platform, text: checked.rule.canonical, sent: text, warnings: withOmitted(checked, text) })
+      }
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {
         issues.push({ path: `overrides.${key}`, message: `"${key}" is not listed in "platforms"` })
       }
     }
-    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
+    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues, omitted }) : filters
   })
 
 // ---- helpers ----

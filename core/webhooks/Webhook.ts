@@ -5,6 +5,7 @@ import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
+import { truncated } from "../text/truncated.ts"
 
 const MAX_RULES = 100
 const MAX_URL_LENGTH = 2_000
@@ -16,7 +17,7 @@ const WebhookUrl = Schema.String.pipe(
     (text) =>
       text.length <= MAX_URL_LENGTH || `Is too long: ${text.length} characters, at most ${MAX_URL_LENGTH} are allowed`
   ),
-  Schema.filter((text) => isWebUrl(text) || "Expected a URL like https://example.com/hooks"),
+  Schema.filter((text) => isWebUrl(text) || describeNotWebUrl(text)),
   Schema.filter(
     (text) =>
       isAllowedPort(text) ||
@@ -174,6 +175,27 @@ const servicePorts: ReadonlySet<number> = new Set([
 function isWebUrl(text: string): boolean {
   return /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text)
 }
+
+const LIKE_THIS = "Expected a URL like https://example.com/hooks"
+
+function describeNotWebUrl(text: string): string {
+  // In "localhost:8080" the port follows, and there is no scheme.
+  const scheme = /^([a-z][a-z\d+.-]*):(?!\d)/i.exec(text)?.[1]
+  if (scheme !== undefined && !/^https?$/i.test(scheme)) {
+    return `${LIKE_THIS}, got the scheme "${truncated(scheme, MAX_SCHEME)}": only https and http are allowed`
+  }
+  if (/^https?:\/\/([/?#:]|$)/i.test(text)) return `${LIKE_THIS}, got no host`
+  const port = /^https?:\/\/[^/?#]*:(\d+)([/?#]|$)/i.exec(text)?.[1]
+  if (port !== undefined && Number(port) > MAX_PORT) {
+    return `${LIKE_THIS}, got the port ${truncated(port, MAX_SCHEME)}, above ${MAX_PORT}: webhooks may use ${ALLOWED_PORTS}`
+  }
+  return `${LIKE_THIS}, which starts with https:// or http:// and a host`
+}
+
+const MAX_PORT = 65_535
+
+/** In characters of a message. */
+const MAX_SCHEME = 20
 
 /** Messages must not reach services that are not for HTTP. A webhook that exists already keeps its port. */
 function isAllowedPort(text: string): boolean {

@@ -12,12 +12,13 @@ import {
 import { Effect, Either, Option, Predicate } from "effect"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
+import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { admitCall, checkBatch } from "../auth.ts"
 import { parseJson, readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
-import { type DoorFailure, foreignCaller, toWire, type WireError } from "../errors.ts"
-import { NO_STORE, type Reply, type Work } from "../route.ts"
+import { type DoorFailure, foreignCaller, INVALID_REQUEST, toWire, type WireError } from "../errors.ts"
+import { json, NO_STORE, type Reply, type Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
@@ -41,7 +42,9 @@ export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader =>
     if (Option.isSome(foreign)) return Either.left(foreign.value)
     return Either.flatMap(await readText(request), (text) => {
       const calls = callsIn(text)
-      return Either.map(checkBatch(calls.length), () => (caller) => respond(options, request, { text, calls }, caller))
+      const size = checkBatch(calls.length)
+      const refused = Either.isLeft(size) ? Effect.succeed(refusedBatch(size.left)) : undefined
+      return Either.right((caller) => refused ?? respond(options, request, { text, calls }, caller))
     })
   }
 }
@@ -79,6 +82,12 @@ interface JsonRpcRequest {
 
 const isRequest = (message: unknown): message is JsonRpcRequest =>
   Predicate.hasProperty(message, "method") && Predicate.hasProperty(message, "id")
+
+/** One error for all calls, in the form that clients of the protocol read. */
+const refusedBatch = (refusal: InvalidArgument): Reply => {
+  const { status, message } = toWire(refusal)
+  return json(status, { jsonrpc: "2.0", id: null, error: { code: INVALID_REQUEST, message } })
+}
 
 /** Counts each call of a batch as a request. Returns why later ones are refused, by id. */
 const refusals = (calls: ReadonlyArray<JsonRpcRequest>, { account }: Caller) =>

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import type { AppRouter } from "../../gateway/trpc.ts"
-import { assertError, call, draft, type Target } from "../gateway/client.ts"
+import { call, draft, type Target } from "../gateway/client.ts"
 import { serve, serviceOn } from "../gateway/inProcess.ts"
 import { localPlatforms } from "../platforms.ts"
 import { earlyInMinute } from "../quotas.ts"
@@ -78,7 +78,16 @@ describe("a batch", () => {
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const message = /batch of 21 calls: at most 20 are allowed/
-      assertError(yield* callTools(ann, 21), 400, "invalid_argument", message)
+      const tools = yield* callTools(ann, 21)
+      assert.strictEqual(tools.status, 400)
+      assert.deepStrictEqual<unknown>(tools.body, {
+        jsonrpc: "2.0",
+        id: null,
+        error: {
+          code: -32_600,
+          message: "Request is not valid: Is a batch of 21 calls: at most 20 are allowed in one request"
+        }
+      })
       const path = numbers(21).map(() => "rules.create")
       const inputs = Object.fromEntries(numbers(21).map((i) => [i, draft()]))
       for (const comma of [",", "%2C", "%2c"]) {

@@ -71,22 +71,7 @@ describe("large errors", () => {
       const issues = [...(overTrpc.body["error"]?.["data"]?.["details"]?.["issues"] ?? [])]
       assert.lengthOf(issues, 1)
       assert.isBelow(JSON.stringify(overTrpc.body).length, MAX_ERROR_BYTES)
-      const message = {
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "list_matches", arguments: { ...manyFields } }
-      }
-      const response = await fetch(`${target.url}/mcp`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${target.key}`,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream"
-        },
-        body: JSON.stringify(message)
-      })
-      const text = await response.text()
+      const text = await callTool(target, "list_matches", manyFields)
       assert.include(text, "entries: at most")
       assert.isBelow(text.length, MAX_ERROR_BYTES)
     })
@@ -101,6 +86,45 @@ describe("large errors", () => {
       assert.match(String(answer.body["message"]), /\(and 499 more, see details\)$/)
     })
   )
+
+  it.scopedLive("say how many more issues the filters have, in every interface", () =>
+    withTarget(async (target) => {
+      const overrides = { x: ")".repeat(100), firehose: "dr:150 ".repeat(30) }
+      const draft = { name: "a", intent: "a", platforms: ["x", "firehose"], overrides }
+      const last = { path: "", message: "110 more issues are not shown" }
+
+      const { body } = await call(target, "/api.CreateRule", draft)
+      assert.match(String(body["message"]), /\(and 129 more, see details\)$/)
+      const overTrpc = await call(target, "/trpc/rules.create", draft)
+      for (const details of [body["details"], overTrpc.body["error"]?.["data"]?.["details"]]) {
+        const issues = [...(details?.["issues"] ?? [])]
+        assert.lengthOf(issues, 21)
+        assert.deepStrictEqual<unknown>(issues[20], last)
+      }
+      assert.include(await callTool(target, "create_rule", draft), last.message)
+
+      const checked = await call(target, "/rules/check", { overrides })
+      const [x, firehose] = ["x", "firehose"].map((id) => [...(checked.body["platforms"]?.[id]?.["issues"] ?? [])])
+      assert.lengthOf(x ?? [], 21)
+      assert.deepStrictEqual<unknown>(x?.[20], {
+        severity: "error",
+        code: "more-issues",
+        span: { start: 100, end: 100 },
+        message: "80 more issues are not shown"
+      })
+      assert.include(JSON.stringify(firehose?.[20]), "10 more issues are not shown")
+      assert.include(await callTool(target, "check_rule", { overrides }), "80 more issues are not shown")
+
+      const warned = await call(target, "/api.CreateRule", {
+        ...draft,
+        platforms: ["x"],
+        overrides: { x: `${"a-b ".repeat(40)}cat` }
+      })
+      const warnings = [...(warned.body["platforms"]?.["x"]?.["warnings"] ?? [])]
+      assert.lengthOf(warnings, 21)
+      assert.include(JSON.stringify(warnings[20]), '"severity":"warning","code":"more-issues"')
+    })
+  )
 })
 
 // ---- helpers ----
@@ -110,6 +134,20 @@ const withTarget = (use: (target: Target) => Promise<void>) =>
     const target = yield* (yield* serve)("ann")
     yield* Effect.promise(() => use(target))
   }).pipe(Effect.provide(service))
+
+/** The text of the response. */
+const callTool = async ({ url, key }: Target, name: string, args: object): Promise<string> => {
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream"
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } })
+  })
+  return response.text()
+}
 
 const assertSmall = (answer: Awaited<ReturnType<typeof call>>): void => {
   assertError(answer, 400, "invalid_argument")

@@ -369,12 +369,71 @@ for (const runtime of RUNTIMES) {
       })
     })
   }
+
+  describe(`a stop on ${runtime}`, { timeout: START_MILLIS }, () => {
+    it("answers calls that wait for a match at once, while another request is in flight", async () => {
+      const running = await startService(runtime)
+      const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" }
+      const post = (path: string, body: unknown, more: Readonly<Record<string, string>> = {}) =>
+        fetch(running.url + path, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) })
+      const callTool = (_meta: object) =>
+        post(
+          "/mcp",
+          {
+            jsonrpc: "2.0",
+            id: 1,
+            method: "tools/call",
+            params: { name: "wait_for_matches", arguments: { timeout_seconds: 55 }, _meta }
+          },
+          { accept: "application/json, text/event-stream" }
+        )
+      const inFlight = await open(running)
+      inFlight.write(requestText("POST", "/matches", { ...headers, "transfer-encoding": "chunked" }))
+      inFlight.write(chunk('{"limit":'))
+      // The headers of these streams come first.
+      const progress = await callTool({ progressToken: 1 })
+      const live = await fetch(`${running.url}/matches/stream`, { headers })
+      const rest = post("/matches/wait", { timeout_seconds: 55 })
+      const input = encodeURIComponent(JSON.stringify({ timeout_seconds: 55 }))
+      const trpc = fetch(`${running.url}/trpc/matches.wait?input=${input}`, { headers })
+      const tool = callTool({})
+      await streamsAre(running, 5)
+
+      const stopped = running.stop()
+      const waited = await rest
+      assert.deepStrictEqual([waited.status, waited.headers.get("retry-after")], [503, "1"])
+      assert.deepStrictEqual(await waited.json(), {
+        code: "unavailable",
+        message: "The server is stopping: send the request again",
+        details: {}
+      })
+      assert.strictEqual((await trpc).status, 503)
+      for (const answer of [await (await tool).text(), await progress.text()]) {
+        assert.match(answer, /unavailable: The server is stopping.*"isError":true/)
+      }
+      assert.match(await live.text(), /: open/)
+      // Within the ten seconds that requests in flight have.
+      inFlight.write(chunk("1}") + LAST_CHUNK)
+      assert.strictEqual((await inFlight.answer())?.status, 200)
+      assert.strictEqual((await stopped).code, 0)
+    })
+  })
 }
 
 // ---- helpers ----
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character of colours
 const plain = (text: string): string => text.replace(/\u001b\[[\d;]*m/g, "")
+
+/** Waits until the account has this many streams and waits open. */
+const streamsAre = async ({ url }: { readonly url: string }, count: number): Promise<void> => {
+  for (;;) {
+    const answer = await fetch(`${url}/account`, { headers: { authorization: `Bearer ${KEY}` } })
+    const { limits } = (await answer.json()) as { readonly limits: ReadonlyArray<{ name: string; used: number }> }
+    if (limits.find(({ name }) => name === "streams")?.used === count) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
 
 const refusesConnections = async (address: { readonly host: string; readonly port: number }): Promise<void> => {
   for (;;) {

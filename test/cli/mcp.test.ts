@@ -125,7 +125,10 @@ describe("earshot mcp", () => {
       (await agent.call("list_rules", { all: true })).text,
       /"all": Is not a known field: the fields are query, limit, cursor/
     )
-    assert.match((await agent.call("list_matches", { limit: "5" })).text, /limit: Expected a number, got a string/)
+    assert.match(
+      (await agent.call("list_matches", { limit: "5" })).text,
+      /limit: Expected a whole number from 1 to 500, got "5"/
+    )
     await agent.client.close()
   })
 

@@ -98,7 +98,7 @@ for (const runtime of RUNTIMES) {
         [{ events: 100_001 }, /"backtest\.events": Expected/],
         [{ events: 1.5 }, /"backtest\.events": Expected/],
         [{ samples: 21 }, /"backtest\.samples": Expected a whole number from 0 to 20/],
-        [{ samples: "3" }, /"backtest\.samples": Expected a number, got a string/],
+        [{ samples: "3" }, /"backtest\.samples": Expected a whole number from 0 to 20, got "3"/],
         [{ event: 3 }, /"backtest\.event": Is not a known field: did you mean "events"\?/],
         [true, /"backtest": Expected an object, got true/]
       ] as const) {

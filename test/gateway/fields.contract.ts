@@ -65,12 +65,12 @@ const cases: ReadonlyArray<Case> = [
     { url: "https://example.com/", events: ["foo"] },
     /"events\.0": Expected one of "match", "match\.redacted", "coverage\.gap"$/
   ],
-  ["limit 0", "/matches", { limit: 0 }, /"limit": Expected a whole number from 1 to 500/],
+  ["limit 0", "/matches", { limit: 0 }, /"limit": Expected a whole number from 1 to 500, got 0/],
   ["limit 501", "/matches", { limit: 501 }, /"limit": Expected a whole number from 1 to 500/],
   ["limit 1.5", "/matches", { limit: 1.5 }, /"limit": Expected a whole number/],
-  ['limit "5"', "/matches", { limit: "5" }, /"limit": Expected a number, got a string/],
-  ["limit null", "/matches", { limit: null }, /"limit": Expected a number, got null/],
-  ["limit true", "/matches", { limit: true }, /"limit": Expected a number, got true/],
+  ['limit "5"', "/matches", { limit: "5" }, /"limit": Expected a whole number from 1 to 500, got "5"/],
+  ["limit null", "/matches", { limit: null }, /"limit": Expected a whole number from 1 to 500, got null/],
+  ["limit true", "/matches", { limit: true }, /"limit": Expected a whole number from 1 to 500, got true/],
   ["an unknown platform", "/matches", { platform: "y" }, /"platform": Expected one of "x", "firehose"/],
   ["an invalid cursor", "/matches", { cursor: "abc" }, /"cursor": Expected the next_cursor/],
   ["a rule's id as cursor", "/matches", { cursor: `rule_${"0".repeat(26)}` }, /"cursor": Expected the next_cursor/],
@@ -157,6 +157,14 @@ export const fieldsContract = (target: () => Target): void => {
         /"colour": Is not a known field/
       )
       assert.strictEqual((await call(target(), "/api.ListRules?")).status, 200)
+    })
+
+    it("GET /api.ListRules says what a number must be, and shows the value", async () => {
+      for (const value of ["abc", "", "1e2", "0", "101", "-1"]) {
+        const shown = /^-?\d+$/.test(value) ? value : `"${value}"`
+        const message = new RegExp(`"limit": Expected a whole number from 1 to 100, got ${shown}$`)
+        assertError(await call(target(), `/api.ListRules?limit=${value}`), 400, "invalid_argument", message)
+      }
     })
 
     it("an unknown or malformed rule id is not found", async () => {

@@ -101,9 +101,17 @@ describe("webhooks", () => {
       const url = "https://example.com/"
       const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
         [{}, /"url": Is missing/],
-        [{ url: "example.com" }, /"url": Expected a URL like https/],
-        [{ url: "ftp://example.com/" }, /"url": Expected a URL like https/],
-        [{ url: "https://" }, /"url": Expected a URL like https/],
+        [
+          { url: "example.com" },
+          /"url": Expected a URL like https.*, which starts with https:\/\/ or http:\/\/ and a host/
+        ],
+        [{ url: "localhost:8080/hooks" }, /which starts with https:\/\/ or http:\/\/ and a host/],
+        [{ url: "ftp://example.com/" }, /got the scheme "ftp": only https and http are allowed/],
+        [{ url: "javascript:alert(1)" }, /got the scheme "javascript": only https and http are allowed/],
+        [{ url: "https://" }, /"url": Expected a URL like https.*, got no host/],
+        [{ url: "http://:8080/hooks" }, /got no host/],
+        [{ url: "https:///hooks" }, /got no host/],
+        [{ url: "https://example.com:70000/" }, /got the port 70000, above 65535: webhooks may use 80, 443, and/],
         [{ url: `https://example.com/${"a".repeat(2_000)}` }, /"url": Is too long: 2020 characters/],
         [{ url: "https://ann:secret@example.com/" }, /"url": Contains a user name or password/],
         [{ url: "http://169.254.169.254/latest" }, /"url": Not allowed: "169\.254\.169\.254" is a link-local/],

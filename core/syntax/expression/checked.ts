@@ -1,6 +1,5 @@
 /** The result of checking a filter. */
-import type { Issue } from "../issues/issue.ts"
-import type { FixOptions } from "../issues/Report.ts"
+import type { FixOptions, Limited } from "../issues/Report.ts"
 import type { Expression } from "./expression.ts"
 
 export interface ValidRule {
@@ -9,9 +8,8 @@ export interface ValidRule {
   readonly expression: Expression
 }
 
-export interface Checked<Rule = ValidRule> {
-  /** In text order, at most 20. */
-  readonly issues: ReadonlyArray<Issue>
+/** The issues are in text order, at most 20. */
+export interface Checked<Rule = ValidRule> extends Limited {
   /** Present if and only if no issue is an error. */
   readonly rule: Rule | undefined
   /** Some issues have no fix because verifying them takes too much work. */

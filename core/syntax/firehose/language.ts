@@ -2,8 +2,7 @@
 
 import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Expression } from "../expression/expression.ts"
-import type { Issue } from "../issues/issue.ts"
-import { limited, Report, withValidFixes } from "../issues/Report.ts"
+import { type Discarded, type Limited, limited, Report, withValidFixes } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./fields.ts"
@@ -19,18 +18,18 @@ export interface Rule {
   readonly expression: Expression
 }
 
-export interface Parsed {
-  readonly issues: ReadonlyArray<Issue>
+export interface Parsed extends Limited {
   /** Present if no issue is an error. */
   readonly ast: Group | undefined
 }
 
 /** Checks grammar, fields and values. Never throws. */
 export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => {
-  const { issues, ast, isFixable } = run(text, options, true)
+  const { ast, isFixable, ...shown } = run(text, options, true)
+  const { issues } = shown
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
   const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).issues : undefined)
-  return { ...withValidFixes({ issues, before: issues }, checkAgain, options), rule }
+  return { ...shown, ...withValidFixes({ issues, before: issues }, checkAgain, options), rule }
 }
 
 /** Checks the grammar only, not fields and values. */
@@ -55,11 +54,9 @@ const run = (
   const ast = parseRule(report)
   const isCheap = !checksValues || checkRule(report, ast, maxLength)
   // A warning that overlaps an error is a consequence of it.
-  const issues = report.found.filter(
-    ({ severity, span }) => severity === "error" || !report.hasErrorIn(span.start, span.end)
-  )
+  const isOwn = ({ severity, span }: Discarded) => severity === "error" || !report.hasErrorIn(span.start, span.end)
   return {
-    issues: limited(issues),
+    ...limited(report.found.filter(isOwn), report.discarded.filter(isOwn)),
     ast: report.errors > 0 ? undefined : ast,
     // Verifying fixes checks the text once per issue. If some issues were discarded, the counts tell nothing.
     isFixable: isCheap && !report.overflowed

@@ -53,11 +53,6 @@ class Parser {
     let isFirst = true
     let previousEnd = lexer.start
     while (lexer.kind !== Lex.END) {
-      if (this.report.isFull) {
-        this.stopped = true
-        lexer.moveTo(this.text.length)
-        break
-      }
       if (lexer.kind === Lex.CLOSE) {
         if (depth > 0) break
         this.report.error("extra-parenthesis", lexer.start, lexer.end, 'This ")" has no matching "("', {

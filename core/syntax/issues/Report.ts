@@ -2,10 +2,7 @@
 
 import { nearest } from "../../text/nearest.ts"
 import { WorkBudget } from "../../work/WorkBudget.ts"
-import type { Fix, Issue, Span } from "./issue.ts"
-
-/** The maximum number of issues in the result of a check. */
-export const MAX_ISSUES = 20
+import { describeOmitted, type Fix, type Issue, MAX_ISSUES, type Span } from "./issue.ts"
 
 /** One replacement in the rule text. */
 export interface Edit extends Span {
@@ -30,13 +27,25 @@ export interface FixOptions {
   readonly budget?: WorkBudget
 }
 
+/** What is kept of an issue above the limit. */
+export type Discarded = Pick<Issue, "severity" | "span">
+
+export interface Limited {
+  readonly issues: ReadonlyArray<Issue>
+  /** How many others there are. Absent if there are none. */
+  readonly omitted?: { readonly errors: number; readonly warnings: number }
+}
+
 export class Report {
   readonly text: string
   /** In the order found. */
   readonly found: Array<Issue> = []
-  /** The counts include issues above the limit, which are discarded. */
+  /** Issues above the limit. */
+  readonly discarded: Array<Discarded> = []
+  /** The counts include issues above the limit. */
   errors = 0
   warnings = 0
+  private readonly errorSpans: Array<Span> = []
   private readonly maxPerSeverity: number
   private readonly hasSuggestions: boolean
 
@@ -48,14 +57,17 @@ export class Report {
   }
 
   error(code: string, start: number, end: number, message: string, advice?: Advice): void {
-    if (!this.isFull) this.found.push(issueOf("error", code, { start, end }, message, advice))
+    const span = { start, end }
+    if (this.isFull) this.discarded.push({ severity: "error", span })
+    else this.found.push(issueOf("error", code, span, message, advice))
+    this.errorSpans.push(span)
     this.errors++
   }
 
   warning(code: string, start: number, end: number, message: string, advice?: Advice): void {
     if (this.warnings < this.maxPerSeverity) {
       this.found.push(issueOf("warning", code, { start, end }, message, advice))
-    }
+    } else this.discarded.push({ severity: "warning", span: { start, end } })
     this.warnings++
   }
 
@@ -70,7 +82,9 @@ export class Report {
   }
 
   hasErrorIn(start: number, end: number): boolean {
-    return this.found.some(({ severity, span }) => severity === "error" && span.start < end && start < span.end)
+    // A plain loop: there may be thousands of errors, and of warnings to compare with them.
+    for (const span of this.errorSpans) if (span.start < end && start < span.end) return true
+    return false
   }
 
   textOf({ start, end }: Span): string {
@@ -103,9 +117,22 @@ export const inTextOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> 
   [...issues].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)
 
 /** At most `MAX_ISSUES`, in text order. Errors take precedence over warnings, then earlier ones over later ones. */
-export const limited = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
-  if (issues.length <= MAX_ISSUES) return inTextOrder(issues)
-  return inTextOrder(errorsFirst(issues).slice(0, MAX_ISSUES))
+export const limited = (issues: ReadonlyArray<Issue>, discarded: ReadonlyArray<Discarded>): Limited => {
+  const sorted = errorsFirst(issues)
+  const shown = inTextOrder(sorted.slice(0, MAX_ISSUES))
+  const others = [...sorted.slice(MAX_ISSUES), ...discarded]
+  if (others.length === 0) return { issues: shown }
+  const errors = others.filter(isError).length
+  return { issues: shown, omitted: { errors, warnings: others.length - errors } }
+}
+
+/** The issues as callers see them: the last one has the number of those that were left out. */
+export const withOmitted = ({ issues, omitted }: Limited, text: string): ReadonlyArray<Issue> => {
+  if (omitted === undefined) return issues
+  const { errors, warnings } = omitted
+  const span = { start: text.length, end: text.length }
+  const severity = errors > 0 ? "error" : "warning"
+  return [...issues, { severity, code: "more-issues", span, message: describeOmitted(errors + warnings) }]
 }
 
 export interface Verified {
@@ -149,7 +176,7 @@ export const errorsFirst = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> 
 /** In characters, of all texts that are checked to verify the fixes of one. */
 const MAX_VERIFIED = 16_000
 
-const isError = ({ severity }: Issue): boolean => severity === "error"
+const isError = ({ severity }: Discarded): boolean => severity === "error"
 
 const withoutFix = ({ fix: _, ...rest }: Issue): Issue => rest
 

@@ -48,8 +48,8 @@ function read(
     const again = examine(fixed, maxLength, { semantics, hasSuggestions: false }).report
     return again.overflowed ? undefined : again.found
   }
-  const issues = { issues: limited(inTextOrder(report.found)), before: report.found }
-  return { ...withValidFixes(issues, checkAgain, options), rule }
+  const shown = limited(inTextOrder(report.found), report.discarded)
+  return { ...shown, ...withValidFixes({ issues: shown.issues, before: report.found }, checkAgain, options), rule }
 }
 
 function examine(

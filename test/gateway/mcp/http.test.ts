@@ -55,7 +55,7 @@ describe("/mcp", () => {
     const good = draft("word", ["x"])
     const wrong: ReadonlyArray<readonly [tool: string, args: Record<string, unknown>, says: RegExp]> = [
       ["list_rules", { all: true }, /"all": Is not a known field[\s\S]*Next: fix the arguments/],
-      ["list_matches", { limit: "5" }, /limit: Expected a number, got a string/],
+      ["list_matches", { limit: "5" }, /limit: Expected a whole number from 1 to 500, got "5"/],
       ["list_matches", { limits: 5 }, /did you mean "limit"\?/],
       ["list_matches", { cursor: 7 }, /cursor: /],
       ["list_matches", { rule_id: null }, /rule_id: Expected a string, got null/],

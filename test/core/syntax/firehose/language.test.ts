@@ -429,6 +429,15 @@ describe("check", () => {
     assert.isTrue(hasErrors(issues))
     assert.isUndefined(rule)
   })
+
+  it("counts the issues that are left out", () => {
+    const omittedOf = (text: string) => check(text).omitted
+    assert.deepStrictEqual(omittedOf(")".repeat(100)), { errors: 80, warnings: 0 })
+    // The warnings about repeated clauses are consequences of the errors.
+    assert.deepStrictEqual(omittedOf("dr:150 ".repeat(30)), { errors: 10, warnings: 0 })
+    assert.isUndefined(omittedOf("dr:150 ".repeat(20)))
+    assert.strictEqual(omittedOf(`${"tesla^2 OR ".repeat(30)}dr:150`)?.warnings, 30 + 29 - 19)
+  })
 })
 
 describe("corpus", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_ISSUES } from "../../../../core/syntax/issues/Report.ts"
+import { MAX_ISSUES } from "../../../../core/syntax/issues/issue.ts"
 import { check, parse, position, print } from "../../../../core/syntax/x/language.ts"
 import { limits } from "../../../../core/syntax/x/operators.ts"
 
@@ -122,8 +122,12 @@ describe("check", () => {
   })
 
   it("limits the number of issues and prefers errors", () => {
-    const { issues } = check(`${"a-b ".repeat(40)}lang:xx cat`)
+    const { issues, omitted } = check(`${"a-b ".repeat(40)}lang:xx cat`)
     assert.strictEqual(issues.length, MAX_ISSUES)
+    // Two warnings for each "a-b", but one for the first.
+    assert.deepStrictEqual(omitted, { errors: 0, warnings: 40 + 39 - (MAX_ISSUES - 1) })
+    assert.deepStrictEqual(check(")".repeat(100)).omitted, { errors: 80, warnings: 0 })
+    assert.isUndefined(check(")".repeat(20)).omitted)
     assert.include(
       issues.map(({ code }) => code),
       "unknown-language"

@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
-import { hasErrors } from "../../../../core/syntax/issues/issue.ts"
-import { MAX_ISSUES } from "../../../../core/syntax/issues/Report.ts"
+import { hasErrors, MAX_ISSUES } from "../../../../core/syntax/issues/issue.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
 import { trees, withoutSpans } from "./trees.ts"
 
