@@ -18,6 +18,10 @@ export interface PublishResult {
   readonly matches: number
 }
 
+export interface DeliveredTruth extends Omit<PostTruth, "rules"> {
+  readonly rules: ReadonlyArray<PostTruth["rules"][number] & { readonly delivered: boolean }>
+}
+
 export class Control {
   private readonly world: World
   private readonly x: XState
@@ -96,8 +100,14 @@ export class Control {
   readonly delivered = (since: number, limit: number): Effect.Effect<DeliveryPage> =>
     Effect.sync(() => this.world.deliveries.page(since, limit))
 
-  /** The newest posts that meet rules of X, oldest first. */
-  readonly truth: Effect.Effect<ReadonlyArray<PostTruth>> = Effect.sync(() => this.x.truth)
+  /** The newest posts that meet rules of X, oldest first, and whether they were delivered for each of them. */
+  readonly truth: Effect.Effect<ReadonlyArray<DeliveredTruth>> = Effect.sync(() => {
+    const delivered = this.world.deliveries.intact("x")
+    return this.x.truth.map(({ rules, ...post }) => ({
+      ...post,
+      rules: rules.map((rule) => ({ ...rule, delivered: delivered.get(post.id)?.has(rule.id) ?? false }))
+    }))
+  })
 
   /** Returns how many of the posts were published. */
   readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>

@@ -42,6 +42,18 @@ export class Deliveries {
     this.forgotten += MAX_KEPT / 2
   }
 
+  /** The rules that each event was sent for without damage. */
+  intact(platform: SimulatedPlatform): ReadonlyMap<string, ReadonlySet<string>> {
+    const rulesOf = new Map<string, Set<string>>()
+    for (const { event, rules, platform: of, damaged_by } of this.kept) {
+      if (of !== platform || damaged_by !== undefined) continue
+      const known = rulesOf.get(event) ?? new Set()
+      rulesOf.set(event, known)
+      for (const rule of rules) known.add(rule)
+    }
+    return rulesOf
+  }
+
   /** Those after the number `since`, oldest first. */
   page(since: number, limit: number): DeliveryPage {
     const start = Math.max(0, since - this.forgotten)

@@ -265,9 +265,11 @@ const make = Effect.gen(function* () {
           order by rule_id limit 1
         ) o join rules r on r.id = o.rule_id`
       const gaps = oldest.some((row) => row.has_gaps)
-        ? yield* sql<RuleGapRow>`select * from rule_gaps
-            where ${isAsked} and platform = any(${platforms}::text[]) and ${isRule}
-            order by started_at desc limit ${limit}`
+        ? yield* sql<RuleGapRow>`select * from (
+              select * from rule_gaps
+              where ${isAsked} and platform = any(${platforms}::text[]) and ${isRule}
+              order by cause = 'rule_pending', started_at desc limit ${limit}
+            ) g order by started_at desc`
         : []
       return { oldest: oldest.map(toOldest), gaps: gaps.map(toRuleGap) }
     })

@@ -1,5 +1,5 @@
 /** Computes the coverage of a time window, from the stored state of the streams and of the registrations. */
-import { Clock, Effect, Option } from "effect"
+import { Array as Arr, Clock, Effect, Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -91,6 +91,7 @@ interface ListedGap {
 
 interface HeldRules {
   readonly oldest: Watches["oldest"][number]
+  /** More than `MAX_GAPS` if there are others. */
   readonly gaps: ReadonlyArray<RuleGap>
   readonly isOneRule: boolean
   /** In milliseconds. */
@@ -119,8 +120,8 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
       since: Math.max(Date.parse(since), ...[...pending, ...first].map(({ to = Number.POSITIVE_INFINITY }) => to)),
       openSince: ofRules.filter(({ to }) => held.isOneRule && to === undefined).map(({ from }) => from)
     }),
-    gaps: gaps.slice(0, MAX_GAPS),
-    hasMore: gaps.length > MAX_GAPS || hasOlderThan(snapshot, window),
+    gaps,
+    hasMore: hasOlderThan(snapshot, window) || hasMorePending(held.gaps, window),
     window
   })
 }
@@ -211,6 +212,22 @@ const hasOlderThan = ({ gaps, hasOlder }: Snapshot, { from }: Window): boolean =
   return hasOlder && oldest !== undefined && oldest.from > Option.getOrElse(from, () => 0)
 }
 
+/** The store leaves out gaps of new rules first, the oldest of them. */
+const hasMorePending = (gaps: ReadonlyArray<RuleGap>, { from }: Window): boolean => {
+  if (gaps.length <= MAX_GAPS) return false
+  const oldest = gaps.findLast(({ cause }) => cause === "rule_pending")
+  return oldest === undefined || Date.parse(oldest.from) > Option.getOrElse(from, () => 0)
+}
+
+/** Gaps of single new rules give way to the others: an account may create many rules at once. */
+const limited = (gaps: ReadonlyArray<ListedGap>): ReadonlyArray<ListedGap> => {
+  if (gaps.length <= MAX_GAPS) return gaps
+  const isOfNewRule = ({ ruleId, cause }: ListedGap) => ruleId !== undefined && cause === "rule_pending"
+  const [others, ofNewRules] = Arr.partition(gaps, isOfNewRule)
+  const kept = new Set([...others, ...ofNewRules].slice(0, MAX_GAPS))
+  return gaps.filter((gap) => kept.has(gap))
+}
+
 const toCoverage = (
   platform: PlatformId,
   found: {
@@ -223,7 +240,8 @@ const toCoverage = (
 ): PlatformCoverage => {
   const { since, until, window } = found
   const from = Option.getOrElse(window.from, () => 0)
-  const within = found.gaps.filter((gap) => (gap.to ?? Number.POSITIVE_INFINITY) > from && gap.from < window.to)
+  const all = found.gaps.filter((gap) => (gap.to ?? Number.POSITIVE_INFINITY) > from && gap.from < window.to)
+  const within = limited(all)
   return {
     platform,
     ...(since !== undefined && { watched_since: Timestamp.fromMillis(since) }),
@@ -238,7 +256,7 @@ const toCoverage = (
         detail: gap.detail,
         recovered: gap.isRecovered
       })),
-    more_gaps: found.hasMore,
+    more_gaps: found.hasMore || within.length < all.length,
     suspected: within
       .filter(({ isSuspected }) => isSuspected)
       .map(({ from, to = window.to, detail }) => ({

@@ -206,7 +206,12 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const asked = gaps.filter(
         (gap) => isAsked(gap) && rules.get(gap.ruleId)?.candidate === undefined && rules.has(gap.ruleId)
       )
-      return { oldest: [...oldest.values()], gaps: asked.sort((a, b) => (a.from < b.from ? 1 : -1)).slice(0, limit) }
+      const newestFirst = (a: RuleGap, b: RuleGap) => (a.from < b.from ? 1 : -1)
+      const listed = asked
+        .sort((a, b) => Number(a.cause === "rule_pending") - Number(b.cause === "rule_pending") || newestFirst(a, b))
+        .slice(0, limit)
+        .sort(newestFirst)
+      return { oldest: [...oldest.values()], gaps: listed }
     })
 
   const shadows = () => all().filter((rule) => rule.candidate?.purpose === "shadow" && isComplete(rule))

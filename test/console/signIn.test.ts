@@ -9,7 +9,8 @@ const RULE = "Storms in spring"
 let server: Running
 
 beforeAll(async () => {
-  server = await startService("node")
+  // A drill: the pages say so.
+  server = await startService("node", { EARSHOT_UPSTREAM: "off", EARSHOT_WEBHOOKS: "off" })
   await call({ ...server, key: KEY }, "/api.CreateRule", { ...draft("storm", ["x", "firehose"]), name: RULE })
 }, START_MILLIS)
 
@@ -28,6 +29,18 @@ describeInBrowser("the console", (openPage) => {
     await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
     await page.reload()
     await page.getByRole("link", { name: RULE, exact: true }).waitFor()
+  })
+
+  it("says on every page that the server is in a drill", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console#key=${KEY}`)
+    for (const path of ["", "/matches", "/webhooks"]) {
+      if (path !== "") await page.goto(`${server.url}/console${path}`)
+      for (const note of ["Upstream off", "Webhooks off"]) {
+        await page.getByRole("link", { name: note, exact: true }).waitFor({ state: "visible" })
+      }
+    }
+    assert.strictEqual(await page.getByRole("link", { name: "Demo data", exact: true }).count(), 0)
   })
 
   it("takes the key of the printed link out of the address, and forgets it with the tab", async () => {
@@ -94,7 +107,7 @@ describeInBrowser("the console", (openPage) => {
     await page.goto(`${server.url}/console#key=${KEY}`)
     await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
     await page.route("**/WebhooksPage-*.js", (route) => route.abort())
-    await page.getByRole("link", { name: "Webhooks" }).click()
+    await page.getByRole("link", { name: "Webhooks", exact: true }).click()
     await page.getByText("This page could not be shown").waitFor()
     await page.unroute("**/WebhooksPage-*.js")
     await page.getByRole("button", { name: "Try again" }).click()

@@ -357,6 +357,29 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("watches leaves out the gaps of new rules before any other, oldest first", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const [failed, ...others] = yield* Effect.replicateEffect(visibleRule(account), 4)
+        if (failed === undefined) return assert.fail("There is no rule")
+        yield* rules.fail(failed.id, "x", { reason: "no room", lostSince: at(3), at: at(3) })
+        for (const [index, { id }] of others.entries()) {
+          yield* rules.addPending(id, "x", { from: at(4 + index), to: at(10 + index) })
+        }
+        const causes = (limit: number) =>
+          Effect.map(rules.watches({ account, rule: Option.none(), platforms: ["x"] }, limit), ({ gaps }) =>
+            gaps.map(({ cause, from }) => [cause, from])
+          )
+        assert.deepStrictEqual(yield* causes(3), [
+          ["rule_pending", at(6)],
+          ["rule_pending", at(5)],
+          ["rule_failed", at(3)]
+        ])
+        assert.deepStrictEqual(yield* causes(1), [["rule_failed", at(3)]])
+      })
+    )
+
     it.effect("comparedAt is the time of the last comparison", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

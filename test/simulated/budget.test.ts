@@ -6,6 +6,7 @@ import { withService } from "./service.ts"
 
 const START = Date.UTC(2026, 10, 30, 23)
 const BUDGET = 100
+const SLOW_BUDGET = 300
 
 it("the rule with the most posts is taken off X before the budget is used up, and is back in the next month", () =>
   Effect.runPromise(
@@ -58,3 +59,31 @@ it("the rule with the most posts is taken off X before the budget is used up, an
       { start: START, monthlyPostBudget: BUDGET }
     )
   ))
+
+/** While a pause waits for the store, X goes on: at 20 posts per second, two waits are 40 posts. */
+for (const [perSecond, beyond] of [
+  [10, 0],
+  [20, 40]
+] as const) {
+  it(`X delivers at most ${beyond} posts beyond the budget if it sends ${perSecond} per second and each write waits for one`, () =>
+    Effect.runPromise(
+      withService(
+        1,
+        ({ clock, control, rules }) =>
+          Effect.gen(function* () {
+            for (const text of ["loud", "loud noise"]) {
+              yield* rules.create(ann, { name: text, intent: text, platforms: ["x"], overrides: { x: text } })
+            }
+            for (let post = 0; post < 400; post++) {
+              const text = post % 2 === 0 ? "loud" : "loud noise"
+              yield* control.publish([{ data: { id: String(1_000_000 + post), text, lang: "en", author_id: "7" } }])
+              yield* clock.advance(1 / perSecond)
+            }
+            assert.deepStrictEqual((yield* control.state).x.rules, [])
+            const { delivered } = yield* control.delivered(0, 1_000)
+            assert.isAtMost(delivered.length, SLOW_BUDGET + beyond)
+          }).pipe(Effect.orDie),
+        { start: START, monthlyPostBudget: SLOW_BUDGET, writeSeconds: 1 }
+      )
+    ))
+}

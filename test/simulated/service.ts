@@ -1,5 +1,5 @@
 /** The whole service in process, on a simulated clock, with the simulator as both platforms. */
-import { Cause, Clock, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
 import { Freezes } from "../../adapters/http/Freezes.ts"
@@ -38,6 +38,8 @@ export interface Options {
   readonly monthlyPostBudget?: number
   /** Of the simulator. */
   readonly settings?: SettingsPatch
+  /** How long each write of matches, of counts and of a paused rule waits, in seconds. */
+  readonly writeSeconds?: number
 }
 
 /** What the tags of the service's rules on the platforms begin with, with the memory store. */
@@ -63,7 +65,7 @@ export interface Service {
 export const withService = <A, E>(
   seed: number,
   body: (service: Service) => Effect.Effect<A, E, Scope.Scope>,
-  { start = START, monthlyPostBudget = 0, settings = {} }: Options = {}
+  { start = START, monthlyPostBudget = 0, settings = {}, writeSeconds = 0 }: Options = {}
 ): Effect.Effect<A, E> =>
   Effect.suspend(() => {
     const clock = new SimulatedClock(start)
@@ -100,7 +102,7 @@ export const withService = <A, E>(
         })
       })
       return yield* started.pipe(
-        Effect.provide(layerOf(control.settings, monthlyPostBudget)),
+        Effect.provide(layerOf(control.settings, { monthlyPostBudget, writeSeconds })),
         Effect.provideService(Fetch, traffic),
         Effect.provideService(Freezes, { count: Effect.sync(() => traffic.freezes), run: Effect.void })
       )
@@ -120,7 +122,10 @@ export const rulesOn = ({ x, firehose }: State, platform: PlatformId): State["x"
 
 // ---- helpers ----
 
-const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"], monthlyPostBudget: number) => {
+const layerOf = (
+  { x, firehose }: Simulator.Simulator["control"]["settings"],
+  { monthlyPostBudget, writeSeconds }: Required<Pick<Options, "monthlyPostBudget" | "writeSeconds">>
+) => {
   const baseUrl = "http://simulator"
   const adapters = Layer.mergeAll(
     X.layerWith({
@@ -137,6 +142,7 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"], mo
     Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
+    Layer.provideMerge(writeSeconds > 0 ? slowWrites(writeSeconds) : Layer.empty),
     Layer.provideMerge(
       Layer.provideMerge(
         Layer.provideMerge(
@@ -157,3 +163,25 @@ const recentEvents = Layer.scopedContext(
     Clock.make()
   )
 )
+
+/** Each write waits first. */
+const slowWrites = (seconds: number) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const [matches, counts, rules] = [yield* MatchStore, yield* PostCounts, yield* RuleStore]
+      const wait = Effect.sleep(`${seconds} seconds`)
+      return Context.make(MatchStore, {
+        ...matches,
+        insertNext: (all, progress) => Effect.zipRight(wait, matches.insertNext(all, progress))
+      }).pipe(
+        Context.add(PostCounts, {
+          ...counts,
+          add: (platform, periods, added) => Effect.zipRight(wait, counts.add(platform, periods, added))
+        }),
+        Context.add(RuleStore, {
+          ...rules,
+          fail: (rule, platform, pause) => Effect.zipRight(wait, rules.fail(rule, platform, pause))
+        })
+      )
+    })
+  )

@@ -34,7 +34,7 @@ export interface MatchedPost {
   readonly matchingRules: ReadonlyArray<{ readonly id: string; readonly tag?: string }>
 }
 
-/** A published post and the rules that it meets, whether they are in effect or not, and whether it was sent or not. */
+/** A published post and the rules that it meets, also those that are not in effect yet. */
 export interface PostTruth {
   readonly id: string
   /** In milliseconds. */

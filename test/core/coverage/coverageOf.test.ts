@@ -143,6 +143,46 @@ describe("coverageOf", () => {
   )
 
   test(
+    "leaves out the gaps of new rules before any other gap, and says so",
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const oldest = yield* addRule(1, 1)
+      yield* rules.fail(oldest, "x", { reason: "no room", lostSince: minute(3), at: minute(3) })
+      yield* rules.restore(oldest, "x", {
+        registered: { platformRuleId: oldest, translatedValue: "word" },
+        lostSince: minute(3),
+        at: minute(4)
+      })
+      yield* watched(1, 50, [[5, 6, "outage"]])
+      for (let created = 0; created < 120; created++) {
+        const id = yield* addRule(10 + created / 10, 10 + created / 10)
+        yield* rules.addPending(id, "x", { from: minute(10 + created / 10), to: minute(11 + created / 10) })
+      }
+      const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules })
+      const coverage = yield* coverageOf({ account: ann, rule: Option.none(), platforms: ["x"] })
+      const gapsFrom = (from: Option.Option<number>) => {
+        const [platform] = coverage({ from, to: 60 * 60_000 }).platforms
+        return { gaps: platform?.gaps ?? [], more: platform?.more_gaps }
+      }
+      const { gaps, more } = gapsFrom(Option.none())
+      assert.deepStrictEqual(
+        gaps.slice(-2).map(({ from, cause }) => [from, cause]),
+        [
+          [minute(5), "outage"],
+          [minute(3), "rule_failed"]
+        ]
+      )
+      assert.deepStrictEqual([gaps.length, more], [100, true])
+      assert.deepStrictEqual(
+        gaps.slice(0, -2).map(({ from }) => from),
+        Array.from({ length: 98 }, (_, at) => minute(10 + (119 - at) / 10)),
+        "the newest of the others"
+      )
+      assert.isFalse(gapsFrom(Option.some(20 * 60_000)).more, "none of this period is left out")
+    })
+  )
+
+  test(
     "counts the time until the stream opens again for the only rule as pending",
     Effect.gen(function* () {
       const rules = yield* RuleStore

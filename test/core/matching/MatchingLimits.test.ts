@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, TestClock } from "effect"
+import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
+import { layer as sqlStores } from "../../../adapters/sql/stores.ts"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
@@ -9,6 +11,7 @@ import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type MatchingCost, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
+import { LimitStore } from "../../../core/quotas/LimitStore.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { Pauses } from "../../../core/rules/Pauses.ts"
@@ -17,6 +20,8 @@ import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
 import { serviceOn } from "../../gateway/inProcess.ts"
 import { localPlatforms } from "../../platforms.ts"
+import { earlyInMinute, NO_LIMITS } from "../../quotas.ts"
+import { postgresClient } from "../../stores.ts"
 import { ann, bob, on } from "../world.ts"
 
 /** Seconds per minute. */
@@ -164,6 +169,36 @@ describe("MatchingLimits", () => {
     }).pipe(Effect.provide(matching()))
   )
 
+  it.scopedLive("adds up what servers on one Postgres spend, of which none alone is beyond the limit", () =>
+    Effect.gen(function* () {
+      const shared = Layer.succeedContext(yield* Layer.build(Layer.provide(sqlStores, postgresClient)))
+      const newServer = Effect.gen(function* () {
+        const context = yield* Layer.build(matching({ stores: shared, entropy: RuntimeEntropy.layer }, false))
+        return yield* Effect.provide(newWorld, context)
+      })
+      const [one, other] = [yield* newServer, yield* newServer]
+      const { account } = yield* Effect.provide(
+        Keys,
+        Layer.provide(Keys.layer, Layer.mergeAll(shared, ids, RuntimeEntropy.layer))
+      )
+      const [dear, foreign] = [yield* account("dear"), yield* account("foreign")]
+      yield* one.create(dear, "near")
+      yield* other.create(dear, "far")
+      yield* other.create(foreign, "foreign")
+      yield* earlyInMinute
+      yield* one.spend({ near: LIMIT - 1 })
+      yield* other.spend({ far: LIMIT - 1, foreign: 0.1 })
+      assert.deepStrictEqual(yield* one.states, ["active", "active", "active"])
+      // Servers exchange their counters every second.
+      const spendMore = Effect.all([one.spend({ near: 0.01 }), other.spend({ far: 0.01 })])
+      const states = yield* Effect.repeat(Effect.zipRight(Effect.delay(spendMore, "500 millis"), one.states), {
+        until: ([near, far]) => near === "failed" && far === "failed",
+        times: 16
+      })
+      assert.deepStrictEqual(states, ["failed", "failed", "active"])
+    })
+  )
+
   it.scopedLive("charges the real work of shared events, and none of sent ones", () =>
     Effect.gen(function* () {
       const [rules, feed, keys, { used }] = [yield* Rules, yield* LocalFeed, yield* Keys, yield* Quotas]
@@ -186,13 +221,22 @@ describe("MatchingLimits", () => {
 
 // ---- helpers ----
 
+const ids = Layer.provide(Ids.layer, RuntimeEntropy.layer)
+
 const LATER = Timestamp.fromMillis(3_600_000)
 
 /** What the platform says that matching has cost: seconds by text. */
 class Pending extends Context.Tag("test/Pending")<Pending, Map<string, number>>() {}
 
+interface Server {
+  readonly stores: Layer.Layer<RuleStore | LimitStore>
+  readonly entropy: Layer.Layer<Entropy>
+}
+
+const alone: Server = { stores: Layer.merge(memoryRules, LimitStore.layerMemory), entropy: Entropy.layerCounting }
+
 /** The rule use cases, on a platform that reports costs that the test sets. */
-const matching = () => {
+const matching = ({ stores, entropy } = alone, isOnlyProcess = true) => {
   const pending = new Map<string, number>()
   const costing = Layer.effect(
     Platforms,
@@ -219,15 +263,17 @@ const matching = () => {
       return { ...platforms, all }
     })
   )
-  const platforms = Layer.provideMerge(costing, localPlatforms({}, { matching: LIMIT }))
+  const platforms = Layer.provideMerge(costing, localPlatforms())
+  const quotas = Quotas.layerWith({ defaults: { ...NO_LIMITS, matching: LIMIT }, isOnlyProcess })
   const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
   return Rules.layer.pipe(
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(quotas),
     Layer.provideMerge(platforms),
-    Layer.provideMerge(Layer.mergeAll(memoryRules, recent, Ids.layer, Layer.succeed(Pending, pending))),
-    Layer.provideMerge(Entropy.layerCounting)
+    Layer.provideMerge(Layer.mergeAll(stores, recent, Ids.layer, Layer.succeed(Pending, pending))),
+    Layer.provideMerge(entropy)
   )
 }
 
