@@ -264,11 +264,16 @@ const make = Effect.gen(function* () {
           where ${isAsked} and platform = p.platform and state in ('active', 'failed', 'paused') and ${isRule}
           order by rule_id limit 1
         ) o join rules r on r.id = o.rule_id`
+      const newest = sql`select * from rule_gaps
+        where ${isAsked} and platform = any(${platforms}::text[]) and ${isRule}`
+      // Each part reads an index in its order.
       const gaps = oldest.some((row) => row.has_gaps)
         ? yield* sql<RuleGapRow>`select * from (
-              select * from rule_gaps
-              where ${isAsked} and platform = any(${platforms}::text[]) and ${isRule}
-              order by cause = 'rule_pending', started_at desc limit ${limit}
+              select * from (
+                (${newest} and cause <> 'rule_pending' order by started_at desc limit ${limit})
+                union
+                (${newest} order by started_at desc limit ${limit})
+              ) g order by cause = 'rule_pending', started_at desc limit ${limit}
             ) g order by started_at desc`
         : []
       return { oldest: oldest.map(toOldest), gaps: gaps.map(toRuleGap) }

@@ -648,6 +648,12 @@ export const migrations = {
   "0024_retired_rules_of_account": Effect.gen(function* () {
     const sql = yield* SqlClient
     yield* sql`create index retired_rules_of_account on retired_rules (account_id, platform)`
+  }),
+
+  "0025_gaps_of_account": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create index rule_gaps_of_account_but_pending on rule_gaps (account_id, started_at desc)
+      where cause <> 'rule_pending'`
   })
 }
 
@@ -668,7 +674,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0021_batches": true,
   "0022_pauses_for_matching": true,
   "0023_generations": true,
-  "0024_retired_rules_of_account": true
+  "0024_retired_rules_of_account": true,
+  "0025_gaps_of_account": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -228,7 +228,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     /** When the rules of the platform were last compared with the store. */
     readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
     readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
-    /** `limit` is the maximum number of gaps, newest first. Gaps of new rules (`rule_pending`) give way to the others. */
+    /** Constant cost: `limit` is the maximum number of gaps, newest first. Those of new rules (`rule_pending`) give way. */
     readonly watches: (selector: WatchSelector, limit: number) => Effect.Effect<Watches, StoreUnavailable>
     /**
      * Replaces registrations, in one transaction, and adds a version. Open gaps of replaced registrations end. Events from
