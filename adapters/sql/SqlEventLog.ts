@@ -1,6 +1,6 @@
 /** `EventLog` in SQL: one row per segment, with one line of text per event. The column `platform` holds the log's id. */
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Duration, Effect, Layer, Option, Stream } from "effect"
 import {
   EventLog,
   isLogOf,
@@ -39,23 +39,31 @@ const make = Effect.gen(function* () {
     insert(log, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))
 
   // Deletes from the old end. Without anything to delete it takes no lock and writes nothing.
-  const deleteBatch = (log: LogId, keep: Keep) => sql`
+  const deleteBatch = (log: LogId, keep: Keep) => sql<{ readonly size: number }>`
     delete from event_segments where platform = ${log} and last_event <= (
       select max(last_event) from (
-        select last_event, last_size, size from event_segments
-        where platform = ${log} order by last_event limit ${DELETE_BATCH}
+        select last_event, last_size - size as start, last_size - size - min(last_size - size) over () as before
+        from (
+          select last_event, last_size, size from event_segments
+          where platform = ${log} order by last_event limit ${MAX_DELETED}
+        ) first
       ) oldest
       cross join (select events as total_events, size as total_size from event_logs where platform = ${log}) log
-      where last_event <= total_events - ${keep.events} or last_size - size < total_size - ${keep.size}
+      where before < ${MAX_DELETED_SIZE}
+        and (last_event <= total_events - ${keep.events} or start < total_size - ${keep.size})
     )
-    returning 1`
+    returning size::float8`
 
   const trim = (log: LogId, keep: Keep) =>
-    deleteBatch(log, keep).pipe(
-      Effect.repeat({ while: (deleted) => deleted.length === DELETE_BATCH }),
-      Effect.asVoid,
-      unavailable("events.trim")
-    )
+    Effect.gen(function* () {
+      for (;;) {
+        const [took, deleted] = yield* Effect.timed(deleteBatch(log, keep))
+        const size = deleted.reduce((sum, row) => sum + row.size, 0)
+        if (deleted.length < MAX_DELETED && size < MAX_DELETED_SIZE) return
+        // The embedded store frees the space in between: all at once, that would hold up everything else.
+        yield* Effect.sleep(Duration.times(took, REST_FACTOR))
+      }
+    }).pipe(unavailable("events.trim"))
 
   const newest = (log: LogId) => sql<LogOffset>`
     select events::float8 as event, size::float8 as size from event_logs where platform = ${log}`
@@ -117,8 +125,12 @@ export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(Event
 
 // ---- helpers ----
 
-/** Segments per delete statement. */
-const DELETE_BATCH = 5
+/** Limits of one delete statement, in segments and in characters. It may exceed the second by one segment. */
+const MAX_DELETED = 50
+const MAX_DELETED_SIZE = 1024 * 1024
+
+/** How much longer it rests than it deletes. */
+const REST_FACTOR = 20
 
 /** Limits of one read. A page may exceed `PAGE_SIZE` (characters) by one segment. */
 const PAGE_EVENTS = 1_000

@@ -486,7 +486,7 @@ export const layer: Layer.Layer<RuleStore, never, SqlClient> = Layer.effect(Rule
 // ---- helpers ----
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000"
-const ROWS_PER_PAGE = 1_000
+const ROWS_PER_PAGE = 250
 
 /** Reads page after page, in order of the rules. */
 const allPages = <A extends { readonly rule_id: string }, E>(
