@@ -650,8 +650,10 @@ export const migrations = {
     yield* sql`create index retired_rules_of_account on retired_rules (account_id, platform)`
   }),
 
-  "0025_gaps_of_account": Effect.gen(function* () {
+  "0025_indexes_for_pages": Effect.gen(function* () {
     const sql = yield* SqlClient
+    // Before a table was analyzed, the planner would read all rules of a platform and sort them for each page.
+    yield* sql`create index registrations_in_order on registrations (platform, rule_id)`
     yield* sql`create index rule_gaps_of_account_but_pending on rule_gaps (account_id, started_at desc)
       where cause <> 'rule_pending'`
   })
@@ -675,7 +677,7 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0022_pauses_for_matching": true,
   "0023_generations": true,
   "0024_retired_rules_of_account": true,
-  "0025_gaps_of_account": true
+  "0025_indexes_for_pages": true
 }
 
 /** From versions that did not share a store with other servers. */
