@@ -71,6 +71,7 @@ describe("migrate", () => {
           drop function check_owner, check_batch;
           drop index registrations_unsettled;
           drop index registrations_hidden;
+          drop index registrations_in_order;
           alter table registrations drop column reason, drop column watched_since, drop column paused_until, drop column paused_budget, drop column paused_cause, drop column outcome, drop column version;
           alter table rules drop column version, drop column candidate_of, drop column purpose;
           alter table matches drop column bytes, drop column redacted_at, drop column redacted_reason, drop column rule_version, drop column reapplied;
