@@ -45,7 +45,7 @@ export class Report {
   /** The counts include issues above the limit. */
   errors = 0
   warnings = 0
-  private readonly errorSpans: Array<Span> = []
+  private readonly errorSpans = new SpanIndex()
   private readonly maxPerSeverity: number
   private readonly hasSuggestions: boolean
 
@@ -60,7 +60,7 @@ export class Report {
     const span = { start, end }
     if (this.isFull) this.discarded.push({ severity: "error", span })
     else this.found.push(issueOf("error", code, span, message, advice))
-    this.errorSpans.push(span)
+    this.errorSpans.add(span)
     this.errors++
   }
 
@@ -82,9 +82,7 @@ export class Report {
   }
 
   hasErrorIn(start: number, end: number): boolean {
-    // A plain loop: there may be thousands of errors, and of warnings to compare with them.
-    for (const span of this.errorSpans) if (span.start < end && start < span.end) return true
-    return false
+    return this.errorSpans.overlaps(start, end)
   }
 
   textOf({ start, end }: Span): string {
@@ -172,6 +170,34 @@ export const errorsFirst = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> 
 ]
 
 // ---- helpers ----
+
+/** Finds overlaps without comparing all: there may be thousands of errors, and as many warnings in other places. */
+class SpanIndex {
+  /** The spans that touch a block of the text, or that one covers it. */
+  private readonly blocks = new Map<number, Array<Span> | "covered">()
+
+  add(span: Span): void {
+    const last = Math.max(span.start, span.end - 1) >> BLOCK_BITS
+    for (let block = span.start >> BLOCK_BITS; block <= last; block++) {
+      const spans = this.blocks.get(block) ?? []
+      if (spans === "covered") continue
+      const isCovered = span.start <= block << BLOCK_BITS && span.end >= (block + 1) << BLOCK_BITS
+      this.blocks.set(block, isCovered ? "covered" : [...spans, span])
+    }
+  }
+
+  overlaps(start: number, end: number): boolean {
+    const last = Math.max(start, end - 1) >> BLOCK_BITS
+    for (let block = start >> BLOCK_BITS; block <= last; block++) {
+      const spans = this.blocks.get(block) ?? []
+      if (spans === "covered" || spans.some((span) => span.start < end && start < span.end)) return true
+    }
+    return false
+  }
+}
+
+/** Blocks of 64 characters. */
+const BLOCK_BITS = 6
 
 /** In characters, of all texts that are checked to verify the fixes of one. */
 const MAX_VERIFIED = 16_000
