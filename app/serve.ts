@@ -90,7 +90,7 @@ const open = running((options) =>
 
 const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
 
-/** A server of Postgres may also go away after the start has reached it. */
+/** Postgres may also go away after its first answer. */
 const retried = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>, seconds: number) =>
   Effect.retry(effect, {
     while: ({ _tag }) => _tag === "StoreUnavailable",

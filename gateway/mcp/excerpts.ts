@@ -1,5 +1,5 @@
 /** Finds where filters match long texts: a summary then shows the text around that place. */
-import { Effect, Option } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { Language } from "../../core/languages/Language.ts"
 import { placeInSummary } from "../../core/languages/placeInSummary.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -88,5 +88,5 @@ const rulesOf = <R>(call: Call<R>, ids: ReadonlyArray<string>): Effect.Effect<Re
     Effect.forEach(ids.slice(0, MAX_RULES), (rule_id) =>
       Effect.option(call({ endpoint: getRule, decode: decoder(getRule.input) }, { rule_id }))
     ),
-    (found) => found.flatMap((one) => (Option.isSome(one) ? [one.value.rule] : []))
+    (found) => Arr.getSomes(found).map(({ rule }) => rule)
   )
