@@ -1,6 +1,7 @@
 /** A platform made up for the tests: earthquakes, with filters such as `"near the coast" region:chile magnitude>5`. */
 import { Either, Schema } from "effect"
 import type { Language } from "../core/languages/Language.ts"
+import type { Checked } from "../core/syntax/expression/checked.ts"
 import { type FieldReader, LazyFields } from "../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../core/syntax/expression/expression.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
@@ -12,15 +13,9 @@ export const quakes: Language = {
   name: "Quakes",
   watches: "earthquakes",
   ruleType: "regular",
-  check: (text) => {
-    const clauses = Array.from(text.matchAll(/\S+/g), (found) => clauseOf(found[0], found.index))
-    const issues = clauses.filter((clause) => "severity" in clause)
-    const expressions = clauses.filter((clause) => "_tag" in clause)
-    if (issues.length > 0 || expressions.length === 0)
-      return { issues: [...issues, ...emptyIssue(text)], rule: undefined }
-    const span = { start: 0, end: text.length }
-    const canonical = Array.from(text.matchAll(/\S+/g), ([clause]) => clause.toLowerCase()).join(" ")
-    return { issues: [], rule: { canonical, expression: { _tag: "And", clauses: expressions, span } } }
+  check: (text) => check(text),
+  *checkInTurns(text) {
+    return check(text)
   },
   help: {
     summary: "Words of the report, region:NAME and magnitude>NUMBER, all of which must hold",
@@ -52,6 +47,17 @@ export const quake = (id: string, report: string, region: string, magnitude: num
 })
 
 // ---- helpers ----
+
+const check = (text: string): Checked => {
+  const clauses = Array.from(text.matchAll(/\S+/g), (found) => clauseOf(found[0], found.index))
+  const issues = clauses.filter((clause) => "severity" in clause)
+  const expressions = clauses.filter((clause) => "_tag" in clause)
+  if (issues.length > 0 || expressions.length === 0)
+    return { issues: [...issues, ...emptyIssue(text)], rule: undefined }
+  const span = { start: 0, end: text.length }
+  const canonical = Array.from(text.matchAll(/\S+/g), ([clause]) => clause.toLowerCase()).join(" ")
+  return { issues: [], rule: { canonical, expression: { _tag: "And", clauses: expressions, span } } }
+}
 
 const clauseOf = (clause: string, start: number): Expression | Issue => {
   const span = { start, end: start + clause.length }

@@ -100,7 +100,7 @@ const makePlatform = (
 
     const parseHeld = (platformRuleId: string): Expression | undefined => {
       const text = textById.get(platformRuleId)
-      return text === undefined ? undefined : language.check(text).rule?.expression
+      return text === undefined ? undefined : language.check(text, { fixes: "none" }).rule?.expression
     }
 
     const expressionOf = (platformRuleId: string): Expression | undefined => {
@@ -120,7 +120,7 @@ const makePlatform = (
     })
 
     const parse = (text: string) => {
-      const { rule, issues } = language.check(text)
+      const { rule, issues } = language.check(text, { fixes: "none" })
       if (rule !== undefined) return Either.right(rule)
       const reason = issues[0]?.message ?? "the filter is not valid"
       return Either.left(new PlatformRefused({ platform: id, reason, upstream: issues }))

@@ -120,10 +120,10 @@ interface Sample {
 /** What the server runs on a filter, one after the other. */
 const ANALYSES: Readonly<Record<string, (sample: Sample) => Turns<unknown>>> = {
   *check({ text, platform: { language } }) {
-    return language.check(text)
+    return yield* language.checkInTurns(text)
   },
   *fixes({ text, platform: { language }, checked: { issues } }) {
-    return yield* fixedTextInTurns(language.check, { text, issues })
+    return yield* fixedTextInTurns(language.checkInTurns, { text, issues })
   },
   *"translation, witnesses"({ text, platform: { language, other }, checked: { rule } }) {
     return rule && (yield* translateWithWitnessesInTurns({ language, text }, other))

@@ -17,7 +17,7 @@ export function* ruleSet(filters: ReadonlyArray<string>, language: Language): Tu
   // A fixed seed: an author of colliding filters slows down only the own backtests.
   const engine = new NamedRules({ seed: 1, coarseFields: coarseFields(language.fieldNames) })
   for (const text of filters) {
-    const expression = language.check(text).rule?.expression
+    const expression = language.check(text, { fixes: "none" }).rule?.expression
     if (expression === undefined) continue
     expressions.set(text, expression)
     engine.set(text, expression)

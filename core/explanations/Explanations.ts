@@ -120,7 +120,7 @@ export class Explanations extends Context.Tag("core/Explanations")<
 
       const filterOf = Effect.fnUntraced(function* ({ platform, text }: PlatformText) {
         const { language } = yield* platforms.get(platform)
-        const { rule, issues } = language.check(text)
+        const { rule, issues } = language.check(text, { fixes: "none" })
         if (rule !== undefined) return { language, text, expression: rule.expression } satisfies CheckedText
         return yield* invalid("rule_id", `The filter on "${platform}" is no longer valid: ${issues[0]?.message ?? ""}`)
       })

@@ -8,6 +8,7 @@ import type { LanguageHelp } from "../syntax/help/page.ts"
 import type { FixOptions } from "../syntax/issues/Report.ts"
 import type { TranslationTarget } from "../syntax/translation/target.ts"
 import type { ExampleEvents } from "../syntax/translation/witness/content.ts"
+import type { Turns } from "../work/turns.ts"
 
 export interface Language {
   readonly id: string
@@ -19,6 +20,8 @@ export interface Language {
   readonly ruleType: "premium" | "regular"
   /** Never throws. */
   readonly check: (text: string, options?: FixOptions) => Checked
+  /** For a text that a caller sent: verifying its fixes takes many times as long as the check alone. */
+  readonly checkInTurns: (text: string, options?: FixOptions) => Turns<Checked>
   readonly help: LanguageHelp
   readonly events: EventFormat
   readonly fieldNames: FieldNames

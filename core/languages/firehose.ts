@@ -1,18 +1,21 @@
 /** The filter language and event format of the platform `firehose`. */
 
+import type { Checked } from "../syntax/expression/checked.ts"
 import { edits } from "../syntax/firehose/edits.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "../syntax/firehose/event.ts"
 import { fieldNames } from "../syntax/firehose/fieldNames.ts"
 import { limits } from "../syntax/firehose/fields.ts"
 import { firehoseHelp } from "../syntax/firehose/help.ts"
-import { check } from "../syntax/firehose/language.ts"
+import { checkInTurns } from "../syntax/firehose/language.ts"
 import { firehoseSchema } from "../syntax/firehose/schema.ts"
 import { firehoseSummary } from "../syntax/firehose/summary.ts"
 import { isContradictory } from "../syntax/translation/partialRule.ts"
 import { printFirehose } from "../syntax/translation/print.ts"
 import { rawTextOfX, toFirehose } from "../syntax/translation/toFirehose.ts"
 import { pages } from "../syntax/translation/witness/page.ts"
+import type { FixOptions } from "../syntax/issues/Report.ts"
 import { objectOf, textOf } from "../text/json.ts"
+import { finish, type Turns } from "../work/turns.ts"
 import type { Language } from "./Language.ts"
 
 export const firehose: Language = {
@@ -20,12 +23,8 @@ export const firehose: Language = {
   name: "Firehose",
   watches: "web pages that change",
   ruleType: "regular",
-  check: (text, options) => {
-    const { rule, ...found } = check(text, options)
-    if (rule === undefined) return { ...found, rule }
-    const { canonical, expression } = rule
-    return { ...found, rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression } }
-  },
+  check: (text, options) => finish(checkRuleInTurns(text, options)),
+  checkInTurns: checkRuleInTurns,
   help: firehoseHelp,
   fieldNames,
   events: {
@@ -44,4 +43,13 @@ export const firehose: Language = {
   edits,
   target: { clause: toFirehose, rawText: rawTextOfX, print: printFirehose, isUnsatisfiable: isContradictory },
   examples: pages
+}
+
+// ---- helpers ----
+
+function* checkRuleInTurns(text: string, options?: FixOptions): Turns<Checked> {
+  const { rule, ...found } = yield* checkInTurns(text, options)
+  if (rule === undefined) return { ...found, rule }
+  const { canonical, expression } = rule
+  return { ...found, rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression } }
 }

@@ -1,5 +1,6 @@
 /** The filter language and event format of the platform `x`. */
 
+import type { Checked, CheckOptions } from "../syntax/expression/checked.ts"
 import { printX } from "../syntax/translation/print.ts"
 import { rawTextOfFirehose, toX } from "../syntax/translation/toX.ts"
 import { posts } from "../syntax/translation/witness/post.ts"
@@ -7,11 +8,12 @@ import { edits } from "../syntax/x/edits.ts"
 import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
 import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
-import { check, lower, print } from "../syntax/x/language.ts"
+import { checkInTurns, lower, print } from "../syntax/x/language.ts"
 import { limits } from "../syntax/x/operators.ts"
 import { xSchema } from "../syntax/x/schema.ts"
 import { xSummary } from "../syntax/x/summary.ts"
 import { objectOf, textOf } from "../text/json.ts"
+import { finish, type Turns } from "../work/turns.ts"
 import type { Language } from "./Language.ts"
 
 /** With the rule length of pay-per-use and Pro. */
@@ -28,15 +30,8 @@ function languageWith(maxLength: number): Language {
     name: "X",
     watches: "X posts",
     ruleType: "premium",
-    check: (text, options) => {
-      const { rule, ...found } = check(text, { ...options, maxLength })
-      if (rule === undefined) return { ...found, rule }
-      const canonical = print(rule.ast)
-      return {
-        ...found,
-        rule: { canonical: canonical.length <= maxLength ? canonical : text, expression: lower(rule.ast) }
-      }
-    },
+    check: (text, options) => finish(checkRuleInTurns(text, { ...options, maxLength })),
+    checkInTurns: (text, options) => checkRuleInTurns(text, { ...options, maxLength }),
     help: { ...xHelp, limits: { ...xHelp.limits, rule_length: maxLength } },
     fieldNames,
     events: {
@@ -52,5 +47,15 @@ function languageWith(maxLength: number): Language {
     edits,
     target: { clause: toX, rawText: rawTextOfFirehose, print: printX, isUnsatisfiable: () => false },
     examples: posts
+  }
+}
+
+function* checkRuleInTurns(text: string, options: CheckOptions & { readonly maxLength: number }): Turns<Checked> {
+  const { rule, ...found } = yield* checkInTurns(text, options)
+  if (rule === undefined) return { ...found, rule }
+  const canonical = print(rule.ast)
+  return {
+    ...found,
+    rule: { canonical: canonical.length <= options.maxLength ? canonical : text, expression: lower(rule.ast) }
   }
 }

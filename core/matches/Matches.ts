@@ -171,7 +171,11 @@ export class Matches extends Context.Tag("core/Matches")<
         const now = clock.unsafeCurrentTimeMillis()
         const before = Option.fromNullable(query.cursor)
         if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
-        const { items: matches, hasMore, bytes } = yield* store.list({ ...selector, before, limit: query.limit })
+        // The coverage first: a gap may be recovered while the page is read.
+        const [coverageIn, { items: matches, hasMore, bytes }] = yield* Effect.all(
+          [coverageOf(watchSelectorOf(selector)), store.list({ ...selector, before, limit: query.limit })],
+          { concurrency: "unbounded" }
+        )
         const next = hasMore ? Option.fromNullable(matches.at(-1)) : Option.none()
         const from = Option.orElse(
           Option.map(next, ({ id }) => timeOf(id)),
@@ -183,7 +187,6 @@ export class Matches extends Context.Tag("core/Matches")<
         const keptSince = Option.map(floor, timeOf).pipe(
           Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
         )
-        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
         const coverage = coverageIn({
           from,
           to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })

@@ -95,7 +95,7 @@ export class Reapply extends Context.Tag("core/Reapply")<
           const found = yield* Effect.option(platforms.get(platform))
           if (Option.isNone(found)) continue
           const { language } = found.value
-          const expression = language.check(text).rule?.expression
+          const expression = language.check(text, { fixes: "none" }).rule?.expression
           if (expression === undefined) continue
           const search = new Search(language, expression, from, sha256)
           const note = yield* quotas.whileChecking(account, scan({ account, platform, events: ALL }, search))

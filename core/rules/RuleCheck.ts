@@ -92,10 +92,10 @@ export function* checkedInTurns(
   { language, text }: { readonly language: Language; readonly text: string },
   all: ReadonlyArray<Language>
 ): Turns<CheckedAlone> {
-  const result = language.check(text)
+  const result = yield* language.checkInTurns(text)
   const { issues, rule, hasUnverifiedFixes = false } = result
   yield
-  const fixed = yield* fixedTextInTurns(language.check, { text, issues })
+  const fixed = yield* fixedTextInTurns(language.checkInTurns, { text, issues })
   const found = {
     issues: withOmitted(result, text),
     ...(fixed.text !== undefined && { fixed: fixed.text }),

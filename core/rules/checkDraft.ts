@@ -46,7 +46,7 @@ export const checkDraft = (
         })
         continue
       }
-      const checked = platform.language.check(text)
+      const checked = yield* inTurns(platform.language.checkInTurns(text))
       if (checked.rule === undefined) {
         issues.push(...errorsOf(id, checked.issues))
         omitted += checked.omitted?.errors ?? 0

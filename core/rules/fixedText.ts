@@ -14,7 +14,7 @@ export interface FixedText {
 }
 
 /** Checks every text on the way. */
-export function* fixedTextInTurns(check: Language["check"], { text, issues }: Sent): Turns<FixedText> {
+export function* fixedTextInTurns(check: Language["checkInTurns"], { text, issues }: Sent): Turns<FixedText> {
   const budget = new WorkBudget(MAX_WORK)
   const tried = new Set([text])
   let checked: Pick<Checked, "issues" | "rule"> = { issues, rule: undefined }
@@ -24,7 +24,7 @@ export function* fixedTextInTurns(check: Language["check"], { text, issues }: Se
     if (!budget.take(fix.text.length)) break
     tried.add(fix.text)
     fixed = fix.text
-    checked = check(fixed, { fixes: "first", budget })
+    checked = yield* check(fixed, { fixes: "first", budget })
     yield
   }
   if (budget.isUsedUp) return { isStopped: true }
@@ -42,7 +42,7 @@ interface Sent {
 const MAX_FIXES = 20
 
 /** In characters that are checked. */
-const MAX_WORK = 80_000
+const MAX_WORK = 60_000
 
 const nextFix = (issues: ReadonlyArray<Issue>): Fix | undefined =>
   errorsFirst(issues).find(({ fix }) => fix !== undefined)?.fix

@@ -202,7 +202,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
           const found = yield* Effect.option(platforms.get(platform))
           if (Option.isNone(found) || text === undefined) return {}
           const { language } = found.value
-          const { rule } = language.check(text)
+          const { rule } = language.check(text, { fixes: "none" })
           const event = language.events.read(payload, 0)
           if (rule === undefined || Either.isLeft(event)) return {}
           const explanation = yield* inTurns(

@@ -32,7 +32,7 @@ export const excerptFinder = (languages: ReadonlyArray<Language>): ExcerptFinder
     for (const { platform, filter, event } of items) {
       const language = byId.get(platform)
       const key = `${platform} ${filter}`
-      if (!expressions.has(key)) expressions.set(key, language?.check(filter).rule?.expression)
+      if (!expressions.has(key)) expressions.set(key, language?.check(filter, { fixes: "none" }).rule?.expression)
       const expression = expressions.get(key)
       if (language === undefined || expression === undefined) continue
       const place = yield* inTurns(budget.run(placeInSummary({ language, expression }, event)))

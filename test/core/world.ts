@@ -23,6 +23,8 @@ export class FakePlatform {
   limit = Number.POSITIVE_INFINITY
   /** Number of register calls. */
   calls = 0
+  /** Register calls wait for it. */
+  isReady: Effect.Effect<void> = Effect.void
   /** By platform rule id. */
   readonly held = new Map<string, UpstreamRule>()
   private lastId = 0
@@ -42,7 +44,10 @@ export class FakePlatform {
         ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.right("confirmed" as const))),
       register: (texts) => {
         this.calls++
-        return ifUp(() => texts.map((text) => this.register(id, text)))
+        return Effect.zipRight(
+          this.isReady,
+          ifUp(() => texts.map((text) => this.register(id, text)))
+        )
       },
       unregister: (ids) =>
         ifUp(() => {

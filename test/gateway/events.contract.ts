@@ -159,7 +159,8 @@ export const eventsContract = (target: () => Target): void => {
           accepted: { x: 20_000, firehose: 1 },
           matches: 1
         })
-        assert.isAbove(state.others, 3)
+        // If they blocked, only the one that was under way would be answered.
+        assert.isAbove(state.others, 1)
         assert.lengthOf(await postIds(), 1)
       }))
   })

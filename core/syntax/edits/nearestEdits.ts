@@ -121,8 +121,11 @@ const hasSubject = (expression: Expression, isSubject: MissedEvent["isSubject"])
     ({ leaf, isNegated }) => !isNegated && leaf._tag !== "Everything" && leaf._tag !== "Nothing" && isSubject(leaf)
   )
 
+/** Yields `undefined` after each part of the search, at which a turn may end. */
+type Candidates = Generator<Candidate | undefined>
+
 /** Changes with which the node has the result `wanted`. It has the opposite one. */
-function* flipping(node: Expression, wanted: boolean, search: Search): Generator<Candidate> {
+function* flipping(node: Expression, wanted: boolean, search: Search): Candidates {
   switch (node._tag) {
     case "Not":
       yield* flipping(node.clause, !wanted, search)
@@ -139,7 +142,7 @@ function* flipping(node: Expression, wanted: boolean, search: Search): Generator
 
 type Group = Extract<Expression, { readonly _tag: "And" | "Or" }>
 
-function* flippingGroup(group: Group, wanted: boolean, search: Search): Generator<Candidate> {
+function* flippingGroup(group: Group, wanted: boolean, search: Search): Candidates {
   const wrong = group.clauses.filter((clause) => search.results.get(clause) !== wanted)
   const [only] = wrong
   // One clause is enough to make a disjunction true or a conjunction false.
@@ -155,7 +158,7 @@ function* flippingGroup(group: Group, wanted: boolean, search: Search): Generato
 const isOneClause = ({ clauses, span }: Group): boolean => clauses.every((clause) => isEqual(clause.span, span))
 
 /** No other value is looked for that does not match. */
-function* changes(node: Expression, wanted: boolean, { text, event, edits, budget }: Search): Generator<Candidate> {
+function* changes(node: Expression, wanted: boolean, { text, event, edits, budget }: Search): Candidates {
   if (!wanted || !budget.take(UNITS_PER_CANDIDATE + UNITS_PER_WORD * wordsTestedBy(node, event))) return
   const { span } = node
   for (const { text: clause, isNear } of edits.replacements(span, event)) {
@@ -170,6 +173,7 @@ function* changes(node: Expression, wanted: boolean, { text, event, edits, budge
           tier: 3
         }
   }
+  yield
 }
 
 /** How many words the event has in the field of the clause. */
@@ -181,28 +185,26 @@ const wordsTestedBy = (node: Expression, event: EventFields): number => {
   return "field" in node ? event.text(node.field).reduce((sum, { words }) => sum + words.length, 0) : 0
 }
 
-function* removal(nodes: ReadonlyArray<Expression>, { text: filter, edits, budget }: Search): Generator<Candidate> {
+function* removal(nodes: ReadonlyArray<Expression>, { text: filter, edits, budget }: Search): Candidates {
   if (!budget.take(UNITS_PER_CANDIDATE + UNITS_PER_PRINTED * filter.length)) return
   const clauses = nodes.map(({ span }) => span).sort((a, b) => a.start - b.start)
   const text = edits.without(clauses)
-  if (text === undefined) return
-  yield clauses.length === 1
-    ? { kind: "remove", clauses, text, tier: 1 }
-    : { kind: "remove_several", clauses, text, tier: 2 }
+  yield text === undefined
+    ? undefined
+    : clauses.length === 1
+      ? { kind: "remove", clauses, text, tier: 1 }
+      : { kind: "remove_several", clauses, text, tier: 2 }
 }
 
-function* rankedInTurns(
-  text: string,
-  candidates: Iterable<Candidate>,
-  budget: WorkBudget
-): Turns<ReadonlyArray<Candidate>> {
+function* rankedInTurns(text: string, candidates: Candidates, budget: WorkBudget): Turns<ReadonlyArray<Candidate>> {
   const all: Array<{ readonly candidate: Candidate; readonly size: number }> = []
   for (const candidate of candidates) {
+    yield
+    if (candidate === undefined) continue
     if (!budget.take(UNITS_PER_CANDIDATE + UNITS_PER_COMPARED * text.length)) break
     // Alternatives are in the order of the language, not by length: a short word is not a better one.
     const size = candidate.kind === "add" ? 0 : sizeOfChange(text, candidate.text)
     all.push({ candidate, size })
-    yield
   }
   return all.sort((a, b) => a.candidate.tier - b.candidate.tier || a.size - b.size).map(({ candidate }) => candidate)
 }

@@ -36,7 +36,7 @@ interface Shown {
 export class PlaceSearch {
   readonly pace: Pace
   /** Of all clauses together. Those of the last clauses of a long filter on a long text may stay unknown. */
-  readonly budget = new TurnBudget(100)
+  readonly budget = new TurnBudget(85)
   private readonly offsets = new Map<string, WordOffsets>()
   /** By field. */
   private readonly texts = new Map<Field, Shown>()

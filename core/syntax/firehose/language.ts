@@ -1,8 +1,9 @@
 /** Firehose's rule language: checks, parses, prints and lowers a rule. */
 
+import { finish, type Turns } from "../../work/turns.ts"
 import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Expression } from "../expression/expression.ts"
-import { type Discarded, type Limited, limited, Report, withValidFixes } from "../issues/Report.ts"
+import { type Discarded, type Limited, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./fields.ts"
@@ -24,12 +25,14 @@ export interface Parsed extends Limited {
 }
 
 /** Checks grammar, fields and values. Never throws. */
-export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => {
+export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
+
+export function* checkInTurns(text: string, options: CheckOptions = {}): Turns<Checked<Rule>> {
   const { ast, isFixable, ...shown } = run(text, options, true)
   const { issues } = shown
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
   const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).issues : undefined)
-  return { ...shown, ...withValidFixes({ issues, before: issues }, checkAgain, options), rule }
+  return { ...shown, ...(yield* withValidFixesInTurns({ issues, before: issues }, checkAgain, options)), rule }
 }
 
 /** Checks the grammar only, not fields and values. */

@@ -18,12 +18,18 @@ export const MAX_TOKEN_LENGTH = 255
 export const analyse = (text: string, keepStopWords: boolean): Tokens =>
   finish(analyseInTurns(text, keepStopWords, new Pace()))
 
-export function* analyseInTurns(text: string, keepStopWords: boolean, pace: Pace): Turns<Tokens> {
+/** `max`: stops after this many words. */
+export function* analyseInTurns(
+  text: string,
+  keepStopWords: boolean,
+  pace: Pace,
+  max = Number.POSITIVE_INFINITY
+): Turns<Tokens> {
   const words: Array<string> = []
   const positions: Array<number> = []
   let position = -1
   let at = 0
-  while (at < text.length) {
+  while (at < text.length && words.length < max) {
     const kind = kindAt(text, at)
     if (kind === BREAK || kind === MID_LETTER || kind === MID_NUMBER || kind === MID_BOTH || kind === EXTEND) {
       at += width(text, at)
@@ -53,7 +59,9 @@ const STEPS_PER_CHARACTER = 10
 
 /** Analysis leaves at least one word. */
 export const hasWords = (text: string, keepStopWords: boolean): boolean =>
-  isPlainWord(text) ? keepStopWords || !isStopWord(text.toLowerCase()) : analyse(text, keepStopWords).words.length > 0
+  isPlainWord(text)
+    ? keepStopWords || !isStopWord(text.toLowerCase())
+    : finish(analyseInTurns(text, keepStopWords, new Pace(), 1)).words.length > 0
 
 /** ASCII letters and digits only: a single word, so analysis is not needed. */
 export const isPlainWord = (text: string): boolean => {

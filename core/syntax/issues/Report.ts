@@ -1,6 +1,7 @@
 /** Collects the issues of one rule text, up to a limit, and verifies their fixes. Shared by both rule languages. */
 
 import { nearest } from "../../text/nearest.ts"
+import type { Turns } from "../../work/turns.ts"
 import { WorkBudget } from "../../work/WorkBudget.ts"
 import { describeOmitted, type Fix, type Issue, MAX_ISSUES, type Span } from "./issue.ts"
 
@@ -142,11 +143,11 @@ export interface Verified {
  * Drops each fix that does not remove an issue of its code, or that adds an error. `before` is compared with the issues
  * of the fixed text; if `checkAgain` cannot tell them, the fix is dropped.
  */
-export const withValidFixes = (
+export function* withValidFixesInTurns(
   { issues, before }: { readonly issues: ReadonlyArray<Issue>; readonly before: ReadonlyArray<Issue> },
   checkAgain: (fixed: string) => ReadonlyArray<Issue> | undefined,
   { fixes = "all", budget = new WorkBudget(MAX_VERIFIED) }: FixOptions
-): Verified => {
+): Turns<Verified> {
   const isValid = ({ fix, code }: Issue): boolean => {
     if (fix === undefined || !budget.take(fix.text.length)) return false
     const after = checkAgain(fix.text)
@@ -157,8 +158,12 @@ export const withValidFixes = (
     )
   }
   const fixable = fixes === "none" ? [] : errorsFirst(issues.filter(({ fix }) => fix !== undefined))
-  const first = fixes === "first" ? fixable.find(isValid) : undefined
-  const valid = new Set(fixes === "first" ? [first] : fixable.filter(isValid))
+  const valid = new Set<Issue>()
+  for (const issue of fixable) {
+    yield
+    if (isValid(issue)) valid.add(issue)
+    if (fixes === "first" && valid.size > 0) break
+  }
   const kept = issues.map((issue) => (valid.has(issue) ? issue : withoutFix(issue)))
   return budget.isUsedUp ? { issues: kept, hasUnverifiedFixes: true } : { issues: kept }
 }

@@ -1,9 +1,10 @@
 /** X's rule language: checks, parses, prints and lowers a rule. */
 
 import { codePointName } from "../../text/codePointName.ts"
+import { finish, type Turns } from "../../work/turns.ts"
 import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Issue, Span } from "../issues/issue.ts"
-import { inTextOrder, limited, Report, withValidFixes } from "../issues/Report.ts"
+import { inTextOrder, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./operators.ts"
@@ -19,10 +20,13 @@ export interface Rule {
 }
 
 /** Checks syntax and semantics. Never throws. */
-export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => read(text, options, true)
+export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
+
+export const checkInTurns = (text: string, options: CheckOptions = {}): Turns<Checked<Rule>> =>
+  read(text, options, true)
 
 /** Checks the syntax only: X may still refuse the rule. Never throws. */
-export const parse = (text: string, options: CheckOptions = {}): Checked<Rule> => read(text, options, false)
+export const parse = (text: string, options: CheckOptions = {}): Checked<Rule> => finish(read(text, options, false))
 
 /** The position as X reports it: UTF-16 code units, counted from 1. */
 export const position = (span: Span): number => span.start + 1
@@ -35,11 +39,11 @@ const MAX_COLLECTED = 64
 /** Above every platform limit. Verifying fixes checks the text once per issue. */
 const MAX_FIXABLE_LENGTH = 4096
 
-function read(
+function* read(
   text: string,
   { maxLength = limits.maxLength, ...options }: CheckOptions,
   semantics: boolean
-): Checked<Rule> {
+): Turns<Checked<Rule>> {
   const { report, ast } = examine(text, maxLength, { semantics, hasSuggestions: true })
   const rule = report.errors === 0 && ast !== undefined ? { text, ast } : undefined
   const isFixable = text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
@@ -49,7 +53,8 @@ function read(
     return again.overflowed ? undefined : again.found
   }
   const shown = limited(inTextOrder(report.found), report.discarded)
-  return { ...shown, ...withValidFixes({ issues: shown.issues, before: report.found }, checkAgain, options), rule }
+  const compared = { issues: shown.issues, before: report.found }
+  return { ...shown, ...(yield* withValidFixesInTurns(compared, checkAgain, options)), rule }
 }
 
 function examine(

@@ -1,6 +1,6 @@
 /** Registrations: reconcile after crashes, outages and changes on the platform. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Either, Exit, Fiber, Option, TestClock } from "effect"
+import { Deferred, Effect, Either, Exit, Fiber, FiberId, Option, TestClock } from "effect"
 import { fromUuid, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -249,9 +249,13 @@ describe("Registrations.reconcile fixes the platform", () => {
 describe("Registrations.add", () => {
   test("completes after its caller is interrupted", ({ rules, x, firehose }) =>
     Effect.gen(function* () {
+      const isReady = yield* Deferred.make<void>()
+      x.isReady = Deferred.await(isReady)
       const creating = yield* Effect.fork(rules.create(ann, both("word")))
       while (x.calls === 0) yield* Effect.yieldNow()
-      const exit = yield* Fiber.interrupt(creating)
+      yield* Fiber.interruptAsFork(creating, FiberId.none)
+      yield* Deferred.succeed(isReady, undefined)
+      const exit = yield* Fiber.await(creating)
       assert.isTrue(Exit.isInterrupted(exit))
       assert.deepStrictEqual([...x.texts, ...firehose.texts], ["word", "word"])
       assert.lengthOf((yield* rules.list(ann, {})).rules, 1)

@@ -5,7 +5,7 @@ import type { Language } from "../../../core/languages/Language.ts"
 import { x } from "../../../core/languages/x.ts"
 import { fixedTextInTurns } from "../../../core/rules/fixedText.ts"
 import type { Checked } from "../../../core/syntax/expression/checked.ts"
-import { finish } from "../../../core/work/turns.ts"
+import { finish, type Turns } from "../../../core/work/turns.ts"
 
 describe("fixedText", () => {
   const fixable: ReadonlyArray<readonly [language: Language, text: string, fixed: string]> = [
@@ -16,48 +16,41 @@ describe("fixedText", () => {
   ]
   for (const [language, text, fixed] of fixable) {
     it(`makes ${fixed} of ${text}`, () => {
-      assert.strictEqual(fixOf(language.check, text), fixed)
+      assert.strictEqual(fixOf(language.checkInTurns, text), fixed)
       assert.isDefined(language.check(fixed).rule)
     })
   }
 
   it("has no text if one fix is enough, nothing is wrong, or not all can be fixed", () => {
     for (const text of ["storm lnag:en", "storm", "is:retwet lnag:en"]) {
-      assert.isUndefined(fixOf(x.check, text), text)
+      assert.isUndefined(fixOf(x.checkInTurns, text), text)
     }
   })
 
   it("ends with fixes that undo each other or never end", () => {
-    const fixedBy =
-      (change: (text: string) => string) =>
-      (text: string): Checked => ({
-        issues: [
-          {
-            severity: "error",
-            code: "wrong",
-            span: { start: 0, end: 1 },
-            message: "",
-            fix: { message: "", text: change(text) }
-          }
-        ],
-        rule: undefined
-      })
+    const fixedBy = (change: (text: string) => string) =>
+      function* (text: string): Turns<Checked> {
+        const fix = { message: "", text: change(text) }
+        return {
+          issues: [{ severity: "error", code: "wrong", span: { start: 0, end: 1 }, message: "", fix }],
+          rule: undefined
+        }
+      }
     for (const change of [(text: string) => (text === "a" ? "b" : "a"), (text: string) => `${text}a`]) {
       assert.isUndefined(fixOf(fixedBy(change), "a"))
     }
   })
 
   it("stops a long filter with many issues after a bounded number of characters, and says so", () => {
-    const { check } = firehose
     const words = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, n) => `${prefix}${n}`).join(" OR ")
     const text = `${words(15, "titel:a")} OR ${words(980, "w")}`
     let characters = 0
-    const counted: Language["check"] = (sent, options) => {
+    const counted: Language["checkInTurns"] = (sent, options) => {
       characters += sent.length
-      return check(sent, options)
+      return firehose.checkInTurns(sent, options)
     }
-    const stopped = finish(fixedTextInTurns(counted, { text, issues: check(text).issues }))
+    const stopped = finish(fixedTextInTurns(counted, { text, issues: firehose.check(text).issues }))
     assert.deepStrictEqual(stopped, { isStopped: true })
     assert.isBelow(characters, 100_000)
   })
@@ -65,5 +58,5 @@ describe("fixedText", () => {
 
 // ---- helpers ----
 
-const fixOf = (check: Language["check"], text: string): string | undefined =>
-  finish(fixedTextInTurns(check, { text, issues: check(text).issues })).text
+const fixOf = (check: Language["checkInTurns"], text: string): string | undefined =>
+  finish(fixedTextInTurns(check, { text, issues: finish(check(text)).issues })).text
