@@ -413,9 +413,10 @@ const orderedStatement = (
 const boundedStatement = (sql: SqlClient, rows: Fragment, order: Fragment): Statement<MatchRow> => sql<MatchRow>`
   select m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.bytes,
     m.rule_version, m.reapplied, m.redacted_at, m.redacted_reason, m.match_id,
-    case when sum(m.bytes) over (order by ${order} rows unbounded preceding) - m.bytes < ${MAX_PAGE_BYTES}
+    case when sum(m.bytes) over preceding <= greatest(${MAX_PAGE_BYTES}, first_value(m.bytes) over preceding)
       then m.payload end as payload
   from (${rows}) m
+  window preceding as (order by ${order} rows unbounded preceding)
   order by ${order}`
 
 type Table = "matches" | "redactions"

@@ -45,7 +45,7 @@ export interface Redact {
   readonly atMost: number
 }
 
-/** A page has up to `limit` items. It ends early once its payloads reach `MAX_PAGE_BYTES`. */
+/** A page has up to `limit` items. It ends before its payloads exceed `MAX_PAGE_BYTES`. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly hasMore: boolean
@@ -53,7 +53,7 @@ export interface Page<A> {
   readonly bytes: number
 }
 
-/** The last match may exceed it: a page has at least one match. Small: large pages would block other requests. */
+/** Only the first match may exceed it: a page has at least one match. Small: large pages would block other requests. */
 export const MAX_PAGE_BYTES = 1_048_576
 
 export interface Trim {
@@ -443,6 +443,11 @@ const keyOf = ({ rule_id, platform, platform_post_id }: Match): string =>
 const firstPage = <A>(all: ReadonlyArray<A>, limit: number, bytesOf: (item: A) => number): Page<A> => {
   let end = 0
   let bytes = 0
-  for (; end < Math.min(limit, all.length) && bytes < MAX_PAGE_BYTES; end++) bytes += bytesOf(all[end] as A)
+  for (const item of all.slice(0, limit)) {
+    const more = bytesOf(item)
+    if (end > 0 && bytes + more > MAX_PAGE_BYTES) break
+    bytes += more
+    end++
+  }
   return { items: all.slice(0, end), hasMore: end < all.length, bytes }
 }
