@@ -71,8 +71,8 @@ describe("the program on X", { timeout: 240_000 }, () => {
         listed(third),
         ({ gaps }) => gaps.length > 0 && gaps.every(({ recovered }) => recovered)
       )
-      // Posts prove that the backfill is over.
-      yield* until(Effect.zipRight(x.publishSome(20), areRecovered))
+      // Posts prove that the backfill is over. If they do not, the gaps below say so.
+      yield* Effect.timeoutOption(until(Effect.zipRight(x.publishSome(20), areRecovered)), "50 seconds")
       const { missing, gaps } = yield* x.finish(third)
       assert.deepStrictEqual(missing, [])
       assert.deepStrictEqual(
