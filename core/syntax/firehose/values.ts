@@ -242,7 +242,7 @@ const checkTerm = (report: Report, query: Term, field: TextFieldInfo, splitTerms
       "An escaped quote is part of the word: JSON needs the backslash, the rule does not",
       {
         expected: ['"…"'],
-        fix: { message: "Write the quotes without backslashes", text: report.text.replaceAll('\\"', '"') }
+        fix: report.fixEverywhere("Write the quotes without backslashes", /\\"/g, '"')
       }
     )
     return
@@ -254,16 +254,13 @@ const checkTerm = (report: Report, query: Term, field: TextFieldInfo, splitTerms
       start,
       close === null ? end : Math.max(end, start + close.index + 2),
       "A phrase needs straight double quotes; these are part of the words",
-      { expected: ['"…"'], fix: { message: "Write straight quotes", text: report.text.replace(/[“”„‟«»]/g, '"') } }
+      { expected: ['"…"'], fix: report.fixEverywhere("Write straight quotes", /[“”„‟«»]/g, '"') }
     )
     return
   }
   if (/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/.test(text)) {
     report.error("unusual-space", start, end, "This Unicode space does not separate clauses", {
-      fix: {
-        message: "Write plain spaces",
-        text: report.text.replace(/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")
-      }
+      fix: report.fixEverywhere("Write plain spaces", /[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")
     })
     return
   }

@@ -47,6 +47,7 @@ export class Report {
   errors = 0
   warnings = 0
   private readonly errorSpans = new SpanIndex()
+  private readonly everywhere = new Map<string, Fix>()
   private readonly maxPerSeverity: number
   private readonly hasSuggestions: boolean
 
@@ -104,6 +105,13 @@ export class Report {
       at = edit.end
     }
     return { message, text: text + this.text.slice(at) }
+  }
+
+  /** Replaces every occurrence. Made once per message: thousands of issues may share it. */
+  fixEverywhere(message: string, pattern: RegExp, text: string): Fix {
+    const fix = this.everywhere.get(message) ?? { message, text: this.text.replace(pattern, text) }
+    this.everywhere.set(message, fix)
+    return fix
   }
 
   /** The nearest known word, skipped once issues are discarded. */
