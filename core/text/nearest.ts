@@ -2,13 +2,14 @@
 
 /**
  * The candidate at the smallest edit distance (insert, delete, replace, swap of neighbours), up to a third of the
- * word's length and at least 1. Ignores case; the first of several nearest ones wins.
+ * word's length. Ignores case; the first of several nearest ones wins. One or two letters are like many words by chance:
+ * for them, only the case may differ.
  */
 export const nearest = (word: string, candidates: Iterable<string>): string | undefined => {
   if (word.length > MAX_LENGTH) return undefined
   const typed = word.toLowerCase()
   let best: string | undefined
-  let limit = Math.max(1, Math.floor(typed.length / 3)) + 1
+  let limit = Math.floor(typed.length / 3) + 1
   let left = MAX_COMPARISONS
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - typed.length) >= limit) continue

@@ -50,6 +50,12 @@ const cases: ReadonlyArray<Case> = [
     /"platfroms": Is not a known field: did you mean "platforms"\?/
   ],
   ["an unknown field", CREATE, { ...good, zzzzzz: 1 }, /"zzzzzz": .*the fields are name, intent, platforms, overrides/],
+  [
+    "a platform of one letter",
+    CREATE,
+    { ...good, overrides: { x: "storm", z: "storm" } },
+    /"overrides\.z": Is not a known field: the fields are x, firehose$/
+  ],
   ["a missing rule_id", "/api.DeleteRule", {}, /"rule_id": Is missing/],
   ["a rule_id that is a number", "/api.DeleteRule", { rule_id: 1 }, /"rule_id": Expected a string/],
   ["ruleId for rule_id", "/api.DeleteRule", { ruleId: "a" }, /"(rule_id|ruleId)": /],

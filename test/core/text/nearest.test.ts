@@ -25,6 +25,18 @@ describe("nearest", () => {
     assert.isUndefined(nearest("name", []))
   })
 
+  it("finds a word of one or two letters only in another case", () => {
+    for (const [typed, expected] of [
+      ["X", "x"],
+      ["Is", "is"],
+      ["z", undefined],
+      ["si", undefined],
+      ["ha", undefined]
+    ] as const) {
+      assert.strictEqual(nearest(typed, ["x", "is", "has"]), expected, typed)
+    }
+  })
+
   it("finds a word after any change of one character", () => {
     fc.assert(
       fc.property(
