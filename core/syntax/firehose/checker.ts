@@ -151,7 +151,7 @@ const checkValue = (
       "too-much-work",
       query.value.start,
       query.value.end,
-      `From here on the rule takes too much work per event (${budget.usedActive} units, at most ${nfaLimits.maxActive} are allowed): use fewer fuzzy words, wildcards and long or sloppy phrases, or split it into several rules`
+      `The rule takes too much work per event (at least ${budget.usedActive} units, at most ${nfaLimits.maxActive} are allowed): use fewer fuzzy words, wildcards and long or sloppy phrases, or split it into several rules`
     )
   }
   switch (field.kind) {
@@ -205,7 +205,7 @@ const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, ou
   }
   const near = report.nearest(ref.name, fieldNames)
   if (near !== undefined) {
-    report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: did you mean "${near}"`, {
+    report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: did you mean "${near}"?`, {
       expected: [near],
       fix: report.fix(`Write ${near}`, start, end, near)
     })

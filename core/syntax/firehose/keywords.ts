@@ -1,4 +1,5 @@
 /** Checks the values of keyword fields, which match whole values and are case-sensitive. */
+import type { Fix } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldInfo } from "./fields.ts"
@@ -10,7 +11,7 @@ import {
   labelsOf,
   languages,
   suggestLabel,
-  suggestLanguage
+  suggestLanguages
 } from "./labels.ts"
 import { escapeTerm, escapeWildcard, quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
@@ -166,19 +167,24 @@ const checkLanguage = (report: Report, query: Exact): void => {
   const { text, value } = query
   if (isLanguage(text)) return
   const { start, end } = value
-  const suggestion = suggestLanguage(text)
-  if (suggestion !== undefined && suggestion === text.toLowerCase()) {
-    report.warning("keyword-case", start, end, "Language codes are lower case", {
-      expected: [suggestion],
-      fix: report.fix(`Write ${suggestion}`, start, end, printLike(query, suggestion))
-    })
-    return
+  const codes = suggestLanguages(text)
+  const [first] = codes
+  const advice = { expected: first === undefined ? languages : codes, fix: languageFix(report, query, codes) }
+  if (first === text.toLowerCase()) {
+    report.warning("keyword-case", start, end, "Language codes are lower case", advice)
+  } else {
+    report.warning("unknown-language", start, end, `${quoted(text)} is not a known language code`, advice)
   }
-  report.warning("unknown-language", start, end, `${quoted(text)} is not a known language code`, {
-    expected: suggestion === undefined ? languages : [suggestion],
-    fix:
-      suggestion === undefined ? undefined : report.fix(`Write ${suggestion}`, start, end, printLike(query, suggestion))
-  })
+}
+
+const languageFix = (report: Report, query: Exact, codes: ReadonlyArray<string>): Fix | undefined => {
+  const [first, ...others] = codes
+  if (first === undefined) return undefined
+  const { start, end } = query.value
+  if (others.length === 0) return report.fix(`Write ${first}`, start, end, printLike(query, first))
+  const field = report.text.slice(query.span.start, start)
+  const group = `(${codes.map((code) => field + printLike(query, code)).join(" OR ")})`
+  return report.fix(`Write ${group}`, query.span.start, end, group)
 }
 
 const checkLabel = (report: Report, query: Exact, field: LabelField): void => {

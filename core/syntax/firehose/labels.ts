@@ -7,16 +7,10 @@ export const languages: ReadonlyArray<string> =
 
 export const isLanguage = (code: string): boolean => languageSet.has(code)
 
-/** The language code for a name, a three-letter code, a country or a code with a region. */
-export const suggestLanguage = (text: string): string | undefined => {
+/** The codes for a name, a three-letter code, a country or a code with a region. Chinese has one for each script. */
+export const suggestLanguages = (text: string): ReadonlyArray<string> => {
   const lower = text.toLowerCase().replaceAll("_", "-")
-  if (languageSet.has(lower)) return lower
-  const alias = languageAliases.get(lower)
-  if (alias !== undefined) return alias
-  const region = lower.indexOf("-")
-  if (region <= 0) return undefined
-  const base = lower.slice(0, region)
-  return languageSet.has(base) ? base : languageAliases.get(base)
+  return codesOf(lower) ?? codesOf(lower.replace(/(?<=.)-.*$/s, "")) ?? []
 }
 
 /** Every label begins with one of these. Unlisted children exist. */
@@ -129,7 +123,10 @@ export const labelsOf = (field: LabelField): ReadonlyArray<string> => vocabulari
 
 const languageSet = new Set(languages)
 
-const languageAliases = new Map<string, string>(
+const codesOf = (name: string): ReadonlyArray<string> | undefined =>
+  languageSet.has(name) ? [name] : languageAliases.get(name)
+
+const languageAliases = new Map<string, ReadonlyArray<string>>(
   Object.entries({
     ar: "arabic ara sa",
     bg: "bulgarian bul",
@@ -169,9 +166,12 @@ const languageAliases = new Map<string, string>(
     uk: "ukrainian ukr ua",
     ur: "urdu urd",
     vi: "vietnamese vie vn",
-    "zh-cn": "zh chinese zho chi cn zh-hans",
+    "zh-cn zh-tw": "zh chinese zho chi",
+    "zh-cn": "cn zh-hans",
     "zh-tw": "zh-hant tw zh-hk"
-  }).flatMap(([code, names]) => names.split(" ").map((name): [string, string] => [name, code]))
+  }).flatMap(([codes, names]) =>
+    names.split(" ").map((name): [string, ReadonlyArray<string>] => [name, codes.split(" ")])
+  )
 )
 
 interface Vocabulary {

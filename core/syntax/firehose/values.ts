@@ -183,7 +183,7 @@ export const checkPattern = (
       "regex-too-large",
       start,
       end,
-      'From here on the patterns of the rule need too many automaton states: use fewer patterns, "~", "&" and repeats, or split it into several rules'
+      'The patterns of the rule need too many automaton states: use fewer patterns, "~", "&" and repeats, or split it into several rules'
     )
     return
   }

@@ -1,5 +1,6 @@
 /** Translates a Firehose clause to X. */
 import type { Field, WildcardSign } from "../expression/expression.ts"
+import { isLanguage } from "../firehose/labels.ts"
 import { parse } from "../firehose/language.ts"
 import { tokens } from "../x/tokens.ts"
 import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
@@ -59,7 +60,9 @@ function equals(field: Field, value: string): ClauseTranslation {
     case "firehose.language": {
       const language = toXLanguage(value)
       if (language === undefined) {
-        return impossible(`X does not support the language "${value}"`)
+        return impossible(
+          isLanguage(value) ? `X does not support the language "${value}"` : `Firehose has no language code "${value}"`
+        )
       }
       const reason = language.shared
         ? "Posts have one language code for both Chinese scripts"

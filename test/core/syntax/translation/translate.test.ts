@@ -48,6 +48,15 @@ describe("translate", () => {
     assert.strictEqual(clause?.reason, "Firehose has no accounts; left out, which makes the rule wider")
   })
 
+  it("tells a language that X does not support from a code that Firehose does not have", () => {
+    const reasonOf = (language: string) =>
+      translate({ language: languageOf("firehose"), text: `storm AND language:${language}` }, languageOf("x"))
+        .clauses[1]?.reason
+    const leftOut = "; left out, which makes the rule wider"
+    assert.strictEqual(reasonOf("sw"), `X does not support the language "sw"${leftOut}`)
+    assert.strictEqual(reasonOf("zh"), `Firehose has no language code "zh"${leftOut}`)
+  })
+
   it("notes what an exact translation leaves out, and why", () => {
     const notesOf = (source: string, from: PlatformId, to: PlatformId) =>
       translate({ language: languageOf(from), text: source }, languageOf(to)).notes
@@ -75,6 +84,10 @@ describe("translate", () => {
       "The translated part cannot stand alone on X: it has no word to search for"
     )
     assert.strictEqual(reasonOf("firehose", '"unclosed'), "The rule is not valid: This quote is never closed")
+    assert.match(
+      reasonOf("x", "地震".repeat(300)) ?? "",
+      /^Firehose rejects the translation: The rule takes too much work per event \(at least 4800 units, at most 1500 /
+    )
   })
 
   it("has no translation for a rule that is too long for the target", () => {
