@@ -8,7 +8,6 @@ import type { Cursor } from "./cursor.ts"
 import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
 import { removal } from "./removal.ts"
 import type { Token } from "./token.ts"
-import { tokens as wordsOf } from "./tokens.ts"
 import { type UnavailableOperator, unavailableOperator } from "./unavailable.ts"
 
 // operator := name ":" value
@@ -247,7 +246,11 @@ function warnNear(cursor: Cursor, token: Token): void {
   cursor.report.warning("near-as-word", token.start, token.end, message, { expected: ['"word word"~3'] })
 }
 
+/** Emoji are words, and invisible characters are reported for themselves. */
 function isPunctuated(word: string): boolean {
-  const words = wordsOf(word)
-  return words.length !== 1 || words[0]?.length !== word.length
+  return punctuation.test(word)
 }
+
+/** What ends a word in `tokens`. */
+const punctuation =
+  /(?!\p{Emoji_Presentation}|(?=[\u2600-\uffff])\p{Extended_Pictographic}|[\u{10000}-\u{10ffff}])[\p{P}\p{S}\p{Z}]/u
