@@ -3,6 +3,7 @@
 import { finish, type Turns } from "../../work/turns.ts"
 import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Expression } from "../expression/expression.ts"
+import type { Issue } from "../issues/issue.ts"
 import { type Discarded, type Limited, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
 import { checkRule } from "./checker.ts"
@@ -28,11 +29,11 @@ export interface Parsed extends Limited {
 export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
 
 export function* checkInTurns(text: string, options: CheckOptions = {}): Turns<Checked<Rule>> {
-  const { ast, isFixable, ...shown } = run(text, options, true)
-  const { issues } = shown
+  const { ast, isFixable, found, ...shown } = run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
-  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).issues : undefined)
-  return { ...shown, ...(yield* withValidFixesInTurns({ issues, before: issues }, checkAgain, options)), rule }
+  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).found : undefined)
+  const compared = { issues: shown.issues, before: found }
+  return { ...shown, ...(yield* withValidFixesInTurns(compared, checkAgain, options)), rule }
 }
 
 /** Checks the grammar only, not fields and values. */
@@ -47,19 +48,21 @@ const run = (
   { maxLength = limits.maxLength }: CheckOptions = {},
   checksValues: boolean,
   hasSuggestions = true
-): Parsed & { readonly isFixable: boolean } => {
+): Parsed & { readonly isFixable: boolean; readonly found: ReadonlyArray<Issue> } => {
   const report = new Report(text, { hasSuggestions })
   if (text.length > maxLength) {
     const message = `A rule has at most ${maxLength} characters, this one has ${text.length}: shorten it or split it into several rules`
-    report.error("too-long", maxLength, text.length, message)
-    return { issues: report.found, ast: undefined, isFixable: false }
+    report.error("too-long", maxLength, text.length, message, { expected: [`at most ${maxLength} characters`] })
+    return { issues: report.found, found: report.found, ast: undefined, isFixable: false }
   }
   const ast = parseRule(report)
   const isCheap = !checksValues || checkRule(report, ast, maxLength)
   // A warning that overlaps an error is a consequence of it.
   const isOwn = ({ severity, span }: Discarded) => severity === "error" || !report.hasErrorIn(span.start, span.end)
+  const found = report.found.filter(isOwn)
   return {
-    ...limited(report.found.filter(isOwn), report.discarded.filter(isOwn)),
+    ...limited(found, report.discarded.filter(isOwn)),
+    found,
     ast: report.errors > 0 ? undefined : ast,
     // Verifying fixes checks the text once per issue. If some issues were discarded, the counts tell nothing.
     isFixable: isCheap && !report.overflowed

@@ -39,43 +39,40 @@ export interface Limited {
 
 export class Report {
   readonly text: string
-  /** In the order found. */
-  readonly found: Array<Issue> = []
   /** Issues above the limit. */
   readonly discarded: Array<Discarded> = []
   /** The counts include issues above the limit. */
   errors = 0
   warnings = 0
+  /** The first ones of the text, in text order. */
+  private readonly kept: Record<Issue["severity"], Array<Issue>> = { error: [], warning: [] }
   private readonly errorSpans = new SpanIndex()
   private readonly everywhere = new Map<string, Fix>()
   private readonly maxPerSeverity: number
-  private readonly hasSuggestions: boolean
+  private suggestionsLeft: number
 
   /** Without suggestions, issues have the same codes and places. */
   constructor(text: string, { maxPerSeverity = MAX_ISSUES, hasSuggestions = true }: ReportOptions = {}) {
     this.text = text
     this.maxPerSeverity = maxPerSeverity
-    this.hasSuggestions = hasSuggestions
+    this.suggestionsLeft = hasSuggestions ? 2 * maxPerSeverity : 0
+  }
+
+  /** Errors before warnings. Of each, those that come first in the text, in text order. */
+  get found(): ReadonlyArray<Issue> {
+    return [...this.kept.error, ...this.kept.warning]
   }
 
   error(code: string, start: number, end: number, message: string, advice?: Advice): void {
     const span = { start, end }
-    if (this.isFull) this.discarded.push({ severity: "error", span })
-    else this.found.push(issueOf("error", code, span, message, advice))
+    this.keep(issueOf("error", code, span, message, advice))
     this.errorSpans.add(span)
     this.errors++
   }
 
   warning(code: string, start: number, end: number, message: string, advice?: Advice): void {
-    if (this.warnings < this.maxPerSeverity) {
-      this.found.push(issueOf("warning", code, { start, end }, message, advice))
-    } else this.discarded.push({ severity: "warning", span: { start, end } })
+    this.keep(issueOf("warning", code, { start, end }, message, advice))
     this.warnings++
-  }
-
-  /** Further errors are discarded. */
-  get isFull(): boolean {
-    return this.errors >= this.maxPerSeverity
   }
 
   /** Some issues were discarded. */
@@ -114,20 +111,24 @@ export class Report {
     return fix
   }
 
-  /** The nearest known word, skipped once issues are discarded. */
+  /** The nearest known word. Not looked for after many others: each takes some work. */
   nearest(word: string, candidates: Iterable<string>): string | undefined {
-    return this.isFull || this.overflowed || !this.hasSuggestions ? undefined : nearest(word, candidates)
+    return this.suggestionsLeft-- > 0 ? nearest(word, candidates) : undefined
+  }
+
+  /** The parser and the checker each go through the text, so an issue may belong before those that are there. */
+  private keep(issue: Issue): void {
+    const kept = this.kept[issue.severity]
+    kept.splice(kept.findLastIndex((other) => byPosition(other, issue) <= 0) + 1, 0, issue)
+    const last = kept.length > this.maxPerSeverity ? kept.pop() : undefined
+    if (last !== undefined) this.discarded.push({ severity: last.severity, span: last.span })
   }
 }
 
-export const inTextOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
-  [...issues].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)
-
-/** At most `MAX_ISSUES`, in text order. Errors take precedence over warnings, then earlier ones over later ones. */
-export const limited = (issues: ReadonlyArray<Issue>, discarded: ReadonlyArray<Discarded>): Limited => {
-  const sorted = errorsFirst(issues)
-  const shown = inTextOrder(sorted.slice(0, MAX_ISSUES))
-  const others = [...sorted.slice(MAX_ISSUES), ...discarded]
+/** At most `MAX_ISSUES` of those found, in text order. Errors take precedence over warnings. */
+export const limited = (found: ReadonlyArray<Issue>, discarded: ReadonlyArray<Discarded>): Limited => {
+  const shown = found.slice(0, MAX_ISSUES).sort(byPosition)
+  const others = [...found.slice(MAX_ISSUES), ...discarded]
   if (others.length === 0) return { issues: shown }
   const errors = others.filter(isError).length
   return { issues: shown, omitted: { errors, warnings: others.length - errors } }
@@ -144,23 +145,27 @@ export const withOmitted = ({ issues, omitted }: Limited, text: string): Readonl
 
 export interface Verified {
   readonly issues: ReadonlyArray<Issue>
+  /** Some fixes were dropped unverified. */
   readonly hasUnverifiedFixes?: true
 }
 
 /**
  * Drops each fix that does not remove an issue of its code, or that adds an error. `before` is compared with the issues
- * of the fixed text; if `checkAgain` cannot tell them, the fix is dropped.
+ * of the fixed text; if `checkAgain` cannot tell them, the fix is dropped unverified.
  */
 export function* withValidFixesInTurns(
   { issues, before }: { readonly issues: ReadonlyArray<Issue>; readonly before: ReadonlyArray<Issue> },
   checkAgain: (fixed: string) => ReadonlyArray<Issue> | undefined,
   { fixes = "all", budget = new WorkBudget(MAX_VERIFIED) }: FixOptions
 ): Turns<Verified> {
+  let isVerified = true
   const isValid = ({ fix, code }: Issue): boolean => {
-    if (fix === undefined || !budget.take(fix.text.length)) return false
-    const after = checkAgain(fix.text)
+    const after = fix !== undefined && budget.take(fix.text.length) ? checkAgain(fix.text) : undefined
+    if (after === undefined) {
+      isVerified = false
+      return false
+    }
     return (
-      after !== undefined &&
       count(after, code) < count(before, code) &&
       after.every((issue) => issue.severity === "warning" || count(after, issue.code) <= count(before, issue.code))
     )
@@ -173,7 +178,7 @@ export function* withValidFixesInTurns(
     if (fixes === "first" && valid.size > 0) break
   }
   const kept = issues.map((issue) => (valid.has(issue) ? issue : withoutFix(issue)))
-  return budget.isUsedUp ? { issues: kept, hasUnverifiedFixes: true } : { issues: kept }
+  return isVerified ? { issues: kept } : { issues: kept, hasUnverifiedFixes: true }
 }
 
 /** In the order in which fixes are applied: the fix of a warning may no longer apply after that of an error. */
@@ -214,6 +219,8 @@ const BLOCK_BITS = 6
 
 /** In characters, of all texts that are checked to verify the fixes of one. */
 const MAX_VERIFIED = 16_000
+
+const byPosition = (a: Issue, b: Issue): number => a.span.start - b.span.start || a.span.end - b.span.end
 
 const isError = ({ severity }: Discarded): boolean => severity === "error"
 

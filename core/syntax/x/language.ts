@@ -4,7 +4,7 @@ import { codePointName } from "../../text/codePointName.ts"
 import { finish, type Turns } from "../../work/turns.ts"
 import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Issue, Span } from "../issues/issue.ts"
-import { inTextOrder, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
+import { limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./operators.ts"
@@ -52,7 +52,7 @@ function* read(
     const again = examine(fixed, maxLength, { semantics, hasSuggestions: false }).report
     return again.overflowed ? undefined : again.found
   }
-  const shown = limited(inTextOrder(report.found), report.discarded)
+  const shown = limited(report.found, report.discarded)
   const compared = { issues: shown.issues, before: report.found }
   return { ...shown, ...(yield* withValidFixesInTurns(compared, checkAgain, options)), rule }
 }

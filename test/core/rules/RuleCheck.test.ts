@@ -47,6 +47,15 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("says that fixes may be missing if a filter has too many issues to verify them", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 60 }, (_, n) => `lang:q${n} AND`).join(" ")
+      const { platforms } = yield* checkFilters(ann, { overrides: { x: many } })
+      assert.match(platforms["x"]?.incomplete ?? "", /^The search for fixes stopped/)
+      assert.strictEqual(platforms["x"]?.issues.at(-1)?.message, "102 more issues are not shown")
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("returns the canonical text and the translation with the fidelity of each clause", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters(ann, { overrides: { x: "(Storm) from:NASA" } })

@@ -243,6 +243,22 @@ const cases: ReadonlyArray<Case> = [
     fix: 'page_category:"/News"'
   },
   { rule: "language:eng", code: "unknown-language", at: "eng", severity: "warning", fix: "language:en" },
+  {
+    rule: "storm AND NOT language:zh",
+    code: "unknown-language",
+    at: "zh",
+    severity: "warning",
+    fix: "storm AND NOT (language:zh-cn OR language:zh-tw)"
+  },
+  {
+    rule: "language:(Chinese OR en)",
+    code: "unknown-language",
+    at: "Chinese",
+    severity: "warning",
+    fix: "language:((zh-cn OR zh-tw) OR en)"
+  },
+  { rule: "language:zh-hk", code: "unknown-language", at: "zh-hk", severity: "warning", fix: "language:zh-tw" },
+  { rule: "language:en-us", code: "unknown-language", at: "en-us", severity: "warning", fix: "language:en" },
   { rule: "language:EN", code: "keyword-case", at: "EN", severity: "warning", fix: "language:en" },
   { rule: "language:(en fr)", code: "keyword-list", at: "en fr", severity: "error", fix: "language:(en OR fr)" },
   // Numbers and times
@@ -369,6 +385,11 @@ describe("check", () => {
       check("tesla", { maxLength: 4 }).issues[0]?.message,
       "A rule has at most 4 characters, this one has 5: shorten it or split it into several rules"
     )
+    assert.deepStrictEqual(check("tesla", { maxLength: 4 }).issues[0]?.expected, ["at most 4 characters"])
+  })
+
+  it("asks whether the nearest field is meant", () => {
+    assert.strictEqual(check("titel:tesla").issues[0]?.message, 'There is no field "titel": did you mean "title"?')
   })
 
   it.each([
@@ -428,6 +449,24 @@ describe("check", () => {
     assert.isAtMost(issues.length, 20)
     assert.isTrue(hasErrors(issues))
     assert.isUndefined(rule)
+  })
+
+  it("shows the first errors of the text, and says that their fixes are not verified", () => {
+    const rule = Array.from({ length: 20 }, (_, n) => `titel:a${n} AND AND`).join(" ")
+    const { issues, hasUnverifiedFixes } = check(rule)
+    const last = Math.max(...issues.map(({ span }) => span.start))
+    assert.isBelow(last, rule.indexOf("titel:a10"))
+    assert.include(issues[0]?.message, 'did you mean "title"?')
+    assert.isTrue(issues.every(({ fix }) => fix === undefined))
+    assert.isTrue(hasUnverifiedFixes)
+  })
+
+  it("verifies the fixes of warnings that are shown, although others are not", () => {
+    const words = Array.from({ length: 18 }, (_, n) => `a${n}-b${n}`).join(" OR ")
+    const { issues, omitted, hasUnverifiedFixes } = check(`titel:x1 OR titel:x2 OR titel:x3 OR titel:x4 OR ${words}`)
+    assert.deepStrictEqual(omitted, { errors: 0, warnings: 2 })
+    assert.isTrue(issues.every(({ fix }) => fix !== undefined))
+    assert.isUndefined(hasUnverifiedFixes)
   })
 
   it("counts the issues that are left out", () => {

@@ -134,6 +134,42 @@ describe("check", () => {
     )
   })
 
+  it("shows the first errors of the text, and says that their fixes are not verified", () => {
+    const rule = Array.from({ length: 60 }, (_, n) => `lang:q${n} AND`).join(" ")
+    const { issues, omitted, hasUnverifiedFixes } = check(rule)
+    assert.deepStrictEqual(
+      issues.slice(0, 5).map(({ code }) => code),
+      ["needs-conjunction", "unknown-language", "ambiguous-and", "unknown-language", "ambiguous-and"]
+    )
+    assert.isBelow(Math.max(...issues.map(({ span }) => span.start)), rule.indexOf("lang:q10"))
+    assert.deepStrictEqual(omitted, { errors: 121 - MAX_ISSUES, warnings: 1 })
+    assert.isTrue(issues.every(({ fix }) => fix === undefined))
+    assert.isTrue(hasUnverifiedFixes)
+  })
+
+  it("does not speak of unverified fixes where there is none, or where all are verified", () => {
+    for (const rule of [`cat ${"lang:q0 ".repeat(80)}`, "cat AND dog lang:eng"]) {
+      assert.isUndefined(check(rule).hasUnverifiedFixes, rule)
+    }
+  })
+
+  it.each([
+    { rule: "🚀🚀", codes: [] },
+    { rule: "moon🚀", codes: [] },
+    { rule: "bio:🚀🚀", codes: [] },
+    { rule: "cafe\u0301", codes: [] },
+    { rule: "nasa\u200bmoon", codes: ["invisible-character"] },
+    { rule: "coca-\u200bcola", codes: ["keyword-punctuation", "invisible-character"] },
+    { rule: "coca-cola", codes: ["keyword-punctuation"] },
+    { rule: "nasa™moon", codes: ["keyword-punctuation"] },
+    { rule: "bio:coca-cola", codes: ["value-punctuation"] }
+  ])("warns about punctuation in a word only where there is some: $rule", ({ rule, codes }) => {
+    assert.deepStrictEqual(
+      check(rule).issues.map(({ code }) => code),
+      codes
+    )
+  })
+
   it("limits the length in UTF-16 code units, before other checks", () => {
     const exact = `${"🍕".repeat(511)} a`
     assert.strictEqual(exact.length, 1024)
