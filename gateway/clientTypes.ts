@@ -21,7 +21,8 @@ export const clientTypes = (schemas: PlatformSchemas): string => {
     ...[...named.values()].map(({ text }) => text),
     declaration("ErrorCode", literals(ERROR_CODES), "A stable name of the error"),
     errorShape(details),
-    declaration("AppRouter", `TRPCBuiltRouter<${ROOT_TYPES}, ${procedures}>`, "For `createTRPCClient<AppRouter>`"),
+    declaration("Procedures", procedures, "The procedures by router"),
+    APP_ROUTER,
     ""
   ].join("\n\n")
 }
@@ -33,7 +34,6 @@ type Named = Map<string, { readonly text: string; readonly type: string }>
 
 const IMPORTS = `import type {
   TRPC_ERROR_CODE_NUMBER,
-  TRPCBuiltRouter,
   TRPCMutationProcedure,
   TRPCQueryProcedure,
   TRPCSubscriptionProcedure
@@ -54,8 +54,29 @@ export type ErrorShape = {
   }
 }`
 
-/** The root types of the router, without the server's context. */
-const ROOT_TYPES = "{ ctx: object; meta: object; errorShape: ErrorShape; transformer: false }"
+/**
+ * A router with what clients infer types from, and any value for the rest: the router type of one version of tRPC does
+ * not fit the client of another, which may know more fields (`pathSeparator` since 11.25).
+ */
+const APP_ROUTER = `/** For \`createTRPCClient<AppRouter>\` */
+export type AppRouter = Procedures & {
+  _def: {
+    _config: {
+      $types: { ctx: object; meta: object; errorShape: ErrorShape; transformer: false }
+      transformer: any
+      errorFormatter: any
+      allowOutsideOfServer: any
+      isServer: any
+      isDev: any
+      pathSeparator: any
+    }
+    router: true
+    procedures: Procedures
+    record: Procedures
+    lazy: any
+  }
+  createCaller: any
+}`
 
 const procedureTypes: Readonly<Record<TRPCProcedureType, string>> = {
   query: "TRPCQueryProcedure",

@@ -1,6 +1,6 @@
 /** The generated client types are equal to the router's own types and need only tRPC. */
 import { execFile } from "node:child_process"
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,6 +10,7 @@ import { clientTypes } from "../../gateway/clientTypes.ts"
 import { ROOT } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
+const TRPC_SERVER = join(ROOT, "node_modules/@trpc/server")
 const BUILT = readFileSync(join(ROOT, "dist/client.d.ts"), "utf8")
 
 describe("clientTypes", () => {
@@ -167,6 +168,13 @@ describe("the package", () => {
     }
   })
 
+  compiles("a client of a newer tRPC, whose routers have one more setting", {
+    options: onNode,
+    packages,
+    files: { ...ws, "client.ts": client },
+    newerServer: ["isDev: boolean;", "isDev: boolean; pathSeparator: '.' | '_' | '~' | '-';"]
+  })
+
   it("fails at run time, because it exports types only", async () => {
     const name = "earshot"
     const error = await import(name).then(
@@ -184,8 +192,15 @@ function compiles(
   {
     options,
     packages,
-    files
-  }: { options: object; packages: ReadonlyArray<string>; files: Readonly<Record<string, string>> }
+    files,
+    newerServer
+  }: {
+    options: object
+    packages: ReadonlyArray<string>
+    files: Readonly<Record<string, string>>
+    /** A change of tRPC's declarations for the client. Those of Earshot stay as installed. */
+    newerServer?: readonly [from: string, to: string]
+  }
 ) {
   it.scopedLive(`has types that compile in ${name}, without effect and without skipLibCheck`, () =>
     Effect.gen(function* () {
@@ -199,15 +214,35 @@ function compiles(
         ...files,
         "node_modules/earshot/package.json": readFileSync(join(ROOT, "package.json"), "utf8"),
         "node_modules/earshot/dist/client.d.ts": BUILT,
+        ...(newerServer === undefined
+          ? { "node_modules/@trpc/server": { link: TRPC_SERVER } }
+          : {
+              "node_modules/earshot/node_modules/@trpc/server": { link: TRPC_SERVER },
+              ...changedDeclarations(...newerServer)
+            }),
         ...Object.fromEntries(
-          ["@trpc/server", ...packages].map((name) => [
-            `node_modules/${name}`,
-            { link: join(ROOT, "node_modules", name) }
-          ])
+          packages.map((name) => [`node_modules/${name}`, { link: join(ROOT, "node_modules", name) }])
         )
       })
       assert.strictEqual(output, "")
     })
+  )
+}
+
+/** A copy of the declarations of `@trpc/server` with a change. */
+function changedDeclarations(from: string, to: string): Readonly<Record<string, string>> {
+  const names = readdirSync(join(TRPC_SERVER, "dist"), { recursive: true, encoding: "utf8" })
+  const texts = names
+    .filter((name) => name.endsWith(".d.mts"))
+    .map((name) => [`dist/${name}`, readFileSync(join(TRPC_SERVER, "dist", name), "utf8")] as const)
+  assert.isTrue(
+    texts.some(([, text]) => text.includes(from)),
+    `tRPC declares ${from}`
+  )
+  return Object.fromEntries(
+    [["package.json", readFileSync(join(TRPC_SERVER, "package.json"), "utf8")] as const, ...texts].map(
+      ([name, text]) => [`node_modules/@trpc/server/${name}`, text.replace(from, to)]
+    )
   )
 }
 
