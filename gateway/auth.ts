@@ -20,8 +20,11 @@ export const authenticate = (request: Request): Authentication =>
 
 /** `authorization` is the value of the header. */
 export const authenticateHeader = (authorization: string | null): Authentication => {
+  if (authorization === null || authorization === "") return new Unauthenticated({ key: "missing" })
   const secret = bearer(authorization)
-  return secret === undefined ? new Unauthenticated() : Effect.flatMap(Keys, (keys) => keys.authenticate(secret))
+  return secret === undefined
+    ? new Unauthenticated({ key: "unreadable" })
+    : Effect.flatMap(Keys, (keys) => keys.authenticate(secret))
 }
 
 /** A caller whose request was counted. */
@@ -73,7 +76,10 @@ export const checkBatch = (calls: number): Either.Either<void, InvalidArgument> 
     : Either.left(
         new InvalidArgument({
           issues: [
-            { path: "", message: `Is a batch of ${calls} calls: at most ${MAX_CALLS} are allowed in one request` }
+            {
+              path: "",
+              message: `A batch has at most ${MAX_CALLS} calls, this one has ${calls}: send several requests`
+            }
           ]
         })
       )

@@ -46,6 +46,10 @@ export const parseJson = (text: string, empty = EMPTY): Either.Either<unknown, R
     catch: (cause) => unreadableBody(text.trim() === "" ? empty : malformed(cause))
   })
 
+/** The parser's message gives the position. It differs between runtimes. */
+export const malformed = (cause: unknown): string =>
+  `Request body is not valid JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : "it cannot be parsed"}`
+
 /** `allIsOptional`: `{}` is a valid body. */
 export const readJson = async (
   request: Request,
@@ -77,7 +81,3 @@ const collect = async (request: Request, limit: number): Promise<Uint8Array | "t
   }
   return joined(chunks)
 }
-
-/** The parser's message gives the position. It differs between runtimes. */
-const malformed = (cause: unknown): string =>
-  `Request body is not valid JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : "it cannot be parsed"}`

@@ -44,7 +44,9 @@ const examples: Readonly<Record<string, WireError>> = {
     })
   ),
   cursor: toWire(new CursorExpired({ floor: Timestamp.fromMillis(Date.UTC(2026, 10, 1)) })),
-  key: toWire(new Unauthenticated()),
+  key: toWire(new Unauthenticated({ key: "missing" })),
+  header: toWire(new Unauthenticated({ key: "unreadable" })),
+  refused: toWire(new Unauthenticated({ key: "refused" })),
   scope: toWire(new PermissionDenied({ scope: "read", needed: "write" })),
   rule: toWire(new RuleNotFound({ ruleId: "rule_01kzyn3v8jf9g8w3q5r7t2x4c6" })),
   method: toWire(methodNotAllowed("GET", "/matches", ["POST"])),

@@ -3,6 +3,7 @@ import { Cause, Data } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
 import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import type { Rate } from "../core/quotas/Quotas.ts"
+import { nearest } from "../core/text/nearest.ts"
 import { truncated } from "../core/text/truncated.ts"
 import type { ErrorDetails } from "./ErrorDetails.ts"
 
@@ -38,13 +39,17 @@ export const toWire = (failure: DoorFailure): WireError =>
   // The table has an entry for every `_tag`; TypeScript cannot relate the entry to the member of the union.
   bounded((wire[failure._tag] as (failure: DoorFailure) => WireError)(failure))
 
-export const noSuchPath = (path: string) =>
-  new RequestError({
+/** `known`: the paths of which the nearest is suggested. */
+export const noSuchPath = (path: string, known: Iterable<string> = []) => {
+  const suggestion = nearest(path, known)
+  const hint = suggestion === undefined ? "" : ` did you mean "${suggestion}"?`
+  return new RequestError({
     status: 404,
     code: "not_found",
-    message: `Cannot find path "${path.slice(0, 200)}": GET /openapi.json lists all paths, and GET /docs shows them in a browser`,
+    message: `Cannot find path "${path.slice(0, 200)}":${hint} GET /openapi.json lists all paths, and GET /docs shows them in a browser`,
     details: {}
   })
+}
 
 export const methodNotAllowed = (method: string, path: string, allowed: ReadonlyArray<string>) =>
   new RequestError({
@@ -98,6 +103,7 @@ export const unreadableBody = (message: string) =>
 
 /** Of JSON-RPC, which tRPC and MCP use. */
 export const INVALID_REQUEST = -32_600
+export const PARSE_ERROR = -32_700
 
 /** The response body for bytes that are not an HTTP request. */
 export const unreadableRequest: string = JSON.stringify({

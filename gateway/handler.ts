@@ -54,7 +54,7 @@ export const makeHandler = <R>(
       const methods = table.get(path)
       if (methods === undefined) {
         const mount = mountOf(path)
-        return mount === undefined ? Exit.fail(noSuchPath(path)) : run(mount.handle(request))
+        return mount === undefined ? Exit.fail(noSuchPath(path, table.keys())) : run(mount.handle(request))
       }
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))

@@ -122,7 +122,7 @@ export const operatorGateway = (
     const service = yield* Keys
     const authenticate = (text: string) =>
       Effect.mapBoth(Schema.decode(AccountId)(text), {
-        onFailure: () => new Unauthenticated(),
+        onFailure: () => new Unauthenticated({ key: "refused" }),
         onSuccess: (account): Caller => ({ account, scope: "admin" })
       })
     // The requests of the operator do not count for the account.

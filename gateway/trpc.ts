@@ -15,11 +15,11 @@ import { Coverage } from "../core/coverage/Coverage.ts"
 import { asActor, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
 import { Matches, type MatchUpdate, WatchQuery } from "../core/matches/Matches.ts"
-import type { InvalidArgument } from "../core/model/Errors.ts"
+import { InvalidArgument } from "../core/model/Errors.ts"
 import { MatchId } from "../core/model/Ids.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type Authentication, admit, admitCall, authenticateHeader, checkBatch, checkScope } from "./auth.ts"
-import { parseJson, readText } from "./body.ts"
+import { malformed, parseJson, readText } from "./body.ts"
 import { type Endpoint, type Operation, perform, type Services } from "./endpoint.ts"
 import {
   canceled,
@@ -30,6 +30,7 @@ import {
   RequestError,
   rateHeaders,
   toWire,
+  unreadableBody,
   type WireError,
   wireOfCause
 } from "./errors.ts"
@@ -85,6 +86,7 @@ export type Meta = {
 
 interface Context {
   readonly caller: Caller
+  readonly method: string
   readonly runtime: Runtime.Runtime<Services>
   readonly key: Authentication
   /** Calls of the request that have begun. */
@@ -121,8 +123,8 @@ const t = initTRPC
       // Two missed pings.
       client: { reconnectAfterInactivityMs: 40_000 }
     },
-    errorFormatter: ({ shape, error }) => {
-      const { code, message, details } = wireOf(error)
+    errorFormatter: ({ shape, error, ctx }) => {
+      const { code, message, details } = wireOf(error, ctx)
       return { ...shape, message, data: { ...shape.data, code, message, details } }
     }
   })
@@ -238,8 +240,11 @@ export const handleTrpc = (
         allowMethodOverride: true,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { caller: ready.right.caller, runtime, key, calls: { begun: 0 }, setStartId, setReplayed, splicer }
-        }
+          const { caller } = ready.right
+          const { method } = request
+          return { caller, method, runtime, key, calls: { begun: 0 }, setStartId, setReplayed, splicer }
+        },
+        responseMeta: ({ errors }) => ({ headers: headersOf(errors) })
       })
     )
     const reply = withHeaders(isReplayed ? { ...headers, ...REPLAYED } : headers, response)
@@ -503,7 +508,7 @@ const trpcCodes: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
 }
 
 /** Our failures are the cause of the error; tRPC's own errors are mapped to our codes. */
-function wireOf(error: TRPCError): WireError {
+function wireOf(error: TRPCError, context?: Context): WireError {
   const decodeError = decodeErrorOf(error.cause)
   if (decodeError !== undefined) return toWire(decodeError)
   // Only `toTrpc` sets a tagged cause.
@@ -513,14 +518,36 @@ function wireOf(error: TRPCError): WireError {
     case "NOT_FOUND":
       return { status: 404, code: "not_found", message: error.message, details }
     case "METHOD_NOT_SUPPORTED":
-      return { status: 405, code: "unimplemented", message: error.message, details }
+      // A mutation by GET: tRPC accepts both methods for anything else.
+      return {
+        status: 405,
+        code: "unimplemented",
+        message: `${error.message}: use POST`,
+        details: { allowed: ["POST"] },
+        headers: { allow: "POST" }
+      }
     case "CLIENT_CLOSED_REQUEST":
       return canceled
     case "INTERNAL_SERVER_ERROR":
       return internal
     default:
+      if (context !== undefined && error.cause instanceof SyntaxError) {
+        return toWire(malformedInput(context.method, error.cause))
+      }
       return { status: 400, code: "invalid_argument", message: error.message, details }
   }
+}
+
+const malformedInput = (method: string, cause: SyntaxError): DoorFailure =>
+  method === "GET"
+    ? new InvalidArgument({ issues: [{ path: "input", message: `Is not valid JSON: ${cause.message}` }] })
+    : unreadableBody(malformed(cause))
+
+/** The headers of the errors of all calls, with the longest wait. A streamed batch has none: it begins before them. */
+const headersOf = (errors: ReadonlyArray<TRPCError>): Record<string, string> => {
+  const all = errors.map((error) => wireOf(error).headers ?? {})
+  const waits = all.flatMap((headers) => Number(headers["retry-after"] ?? []))
+  return { ...Object.assign({}, ...all), ...(waits.length > 0 && { "retry-after": String(Math.max(...waits)) }) }
 }
 
 const withHeaders = (headers: WireError["headers"], response: Response): Reply => ({

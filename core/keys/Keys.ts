@@ -106,7 +106,7 @@ export class Keys extends Context.Tag("core/Keys")<
           const key = Option.getOrUndefined(yield* store.findByDigest(entropy.sha256(secret), at))
           if (key === undefined || !isActive(key, at)) {
             cache.delete(secret)
-            return yield* new Unauthenticated()
+            return yield* new Unauthenticated({ key: "refused" })
           }
           const caller = { account: key.account_id, scope: key.scope, key: key.id }
           const ends = [key.expires_at, key.previous_secret_until].flatMap((end) =>
@@ -127,7 +127,9 @@ export class Keys extends Context.Tag("core/Keys")<
         Effect.suspend((): Effect.Effect<Caller, Unauthenticated | StoreUnavailable> => {
           const known = recall(secret)
           if (Option.isSome(known)) return Effect.succeed(known.value)
-          return isMistyped(secret) ? new Unauthenticated() : lookUp(secret, clock.unsafeCurrentTimeMillis())
+          return isMistyped(secret)
+            ? new Unauthenticated({ key: "refused" })
+            : lookUp(secret, clock.unsafeCurrentTimeMillis())
         })
 
       const account = (name: string) =>

@@ -47,10 +47,12 @@ export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("Inva
   }
 }
 
-/** The same for a missing, malformed, unknown, expired or revoked key, so that keys cannot be probed. */
-export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {}) {
+/** The same for a mistyped, unknown, expired or revoked key (`refused`), so that keys cannot be probed. */
+export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
+  key: Schema.Literal("missing", "unreadable", "refused")
+}) {
   override get message() {
-    return "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>"
+    return KEY_PROBLEMS[this.key]
   }
 }
 
@@ -335,6 +337,14 @@ export type CoreError =
   | ServerStopping
 
 // ---- helpers ----
+
+const KEY_PROBLEMS = {
+  missing: "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>",
+  unreadable:
+    "The header Authorization has no API key in the form Bearer <API_KEY>: send the word Bearer, a space and the key, and nothing else",
+  refused:
+    "The API key is not known, has expired or was revoked: check that it is copied completely, or ask an admin of the account for a new one"
+}
 
 /** In characters, per issue. */
 const MAX_PATH = 200

@@ -182,7 +182,13 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
         const { webhook_id, match_id, after } = request
         if ((match_id === undefined) === (after === undefined)) {
           return yield* new InvalidArgument({
-            issues: [{ path: "", message: "Expected either match_id, to send one match again, or after" }]
+            issues: [
+              {
+                path: "",
+                message:
+                  'Expected either "match_id", to send that match again, or "after", to continue the delivery after that match, and not both'
+              }
+            ]
           })
         }
         const found = yield* find(account, webhook_id)

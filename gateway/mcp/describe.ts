@@ -209,11 +209,29 @@ const describeWatched = ({ platforms }: Coverage): string =>
 const describeCoverage = ({ platform, watched_since, gaps, suspected }: Coverage["platforms"][number]): string => {
   if (watched_since === undefined) return `${platform} not yet`
   const lost = gaps.filter(({ recovered }) => !recovered)
-  const [newest] = lost
+  const gapsOf = [
+    describeGaps(
+      lost.filter(({ rule_id }) => rule_id === undefined),
+      ""
+    ),
+    describeGaps(
+      lost.filter(({ rule_id }) => rule_id !== undefined),
+      " of single rules"
+    )
+  ].filter((text) => text !== "")
   const doubt = suspected.length === 0 ? "" : `, in doubt in ${counted(suspected.length, "period")}`
-  return newest === undefined
+  return gapsOf.length === 0
     ? `${platform} since ${watched_since}, no gaps in this time${doubt}`
-    : `${platform} since ${watched_since}, except ${counted(lost.length, "gap")}, the last from ${newest.from} ${newest.to === undefined ? "until now" : `to ${newest.to}`} (${newest.cause})${doubt}`
+    : `${platform} since ${watched_since}, except ${gapsOf.join(", and ")}${doubt}`
+}
+
+/** Newest first. Empty if there are none. */
+const describeGaps = (gaps: Coverage["platforms"][number]["gaps"], of: string): string => {
+  const [newest] = gaps
+  if (newest === undefined) return ""
+  const { from, to, rule_id, cause } = newest
+  const reason = rule_id === undefined ? cause : `${rule_id}, ${cause}`
+  return `${counted(gaps.length, "gap")}${of}, the last from ${from} ${to === undefined ? "until now" : `to ${to}`} (${reason})`
 }
 
 const nextStep = (code: string, details: CallError["details"], args: unknown): string => {

@@ -77,7 +77,7 @@ describe("a batch", () => {
   it.scopedLive("of more than 20 calls is refused as a whole", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
-      const message = /batch of 21 calls: at most 20 are allowed/
+      const message = /A batch has at most 20 calls, this one has 21: send several requests$/
       const tools = yield* callTools(ann, 21)
       assert.strictEqual(tools.status, 400)
       assert.deepStrictEqual<unknown>(tools.body, {
@@ -85,7 +85,7 @@ describe("a batch", () => {
         id: null,
         error: {
           code: -32_600,
-          message: "Request is not valid: Is a batch of 21 calls: at most 20 are allowed in one request"
+          message: "Request is not valid: A batch has at most 20 calls, this one has 21: send several requests"
         }
       })
       const path = numbers(21).map(() => "rules.create")

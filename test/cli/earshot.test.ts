@@ -407,7 +407,7 @@ for (const runtime of RUNTIMES) {
         message: "The server is stopping: send the request again",
         details: {}
       })
-      assert.strictEqual((await trpc).status, 503)
+      assert.deepStrictEqual([(await trpc).status, (await trpc).headers.get("retry-after")], [503, "1"])
       for (const answer of [await (await tool).text(), await progress.text()]) {
         assert.match(answer, /unavailable: The server is stopping.*"isError":true/)
       }

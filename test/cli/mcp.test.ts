@@ -164,7 +164,8 @@ describe("earshot mcp", () => {
       method: "initialize",
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } }
     }
-    stdin.write(`not JSON\n{"jsonrpc":"2.0"}\n\n${JSON.stringify(initialize)}\n`)
+    const batch = JSON.stringify([{ ...initialize, id: 7 }])
+    stdin.write(`not JSON\n${batch}\n{"id":8,"method":"ping"}\n5\n\n${JSON.stringify(initialize)}\n`)
     await printed(/"id":1/)
     // Still waiting when the input ends.
     stdin.write(
@@ -173,8 +174,27 @@ describe("earshot mcp", () => {
     stdin.end()
     const { code, stdout, stderr } = await ended
     assert.strictEqual(code, 0)
-    assert.match(stderr, /Expected one JSON message per line, not .{1,2}not JSON/)
-    for (const line of stdout.trim().split("\n")) assert.deepInclude(JSON.parse(line), { jsonrpc: "2.0" })
+    assert.match(stderr, /Cannot handle an MCP message: Expected one JSON message per line, not .{1,2}not JSON/)
+    assert.notMatch(stderr, /invalid_union|ZodError/)
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly jsonrpc: string; readonly error?: unknown })
+    for (const answer of answers) assert.deepInclude(answer, { jsonrpc: "2.0" })
+    const refusal = (id: number | null, code: number, message: string) => ({
+      jsonrpc: "2.0",
+      id,
+      error: { code, message }
+    })
+    assert.deepStrictEqual<unknown>(
+      answers.filter(({ error }) => error !== undefined),
+      [
+        refusal(null, -32_700, 'Expected one JSON message per line, not "not JSON"'),
+        refusal(null, -32_600, "Expected one JSON message per line, not a batch: send each message in its own line"),
+        refusal(8, -32_600, `Expected a message of JSON-RPC 2.0, not ${JSON.stringify('{"id":8,"method":"ping"}')}`),
+        refusal(null, -32_600, 'Expected a message of JSON-RPC 2.0, not "5"')
+      ]
+    )
     assert.match(stdout, /"protocolVersion":"2025-06-18"/)
   })
 

@@ -156,6 +156,16 @@ describe("POST /matches/wait", () => {
         const { text, structured } = yield* promise(() => agent.call("wait_for_matches", query))
         assert.match(text, /Watched: x since \S+, except 1 gap, the last from \S+ until now \(outage\)/)
         assert.property(structured, "coverage")
+
+        const paused = yield* newRule(ann, ["x"])
+        yield* promise(() => agent.call("pause_rule", { rule_id: paused }))
+        const all = yield* promise(() => agent.call("wait_for_matches", { ...query, rule_id: undefined }))
+        assert.match(
+          all.text,
+          new RegExp(
+            `except 1 gap, the last from \\S+ until now \\(outage\\), and 1 gap of single rules, the last from \\S+ until now \\(${paused}, paused\\)`
+          )
+        )
       })
     )
   )

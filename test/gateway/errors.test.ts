@@ -35,7 +35,7 @@ const rows: ReadonlyArray<Row> = [
     "invalid_argument",
     { issues: [{ path: "overrides.x", message: "Is wrong" }] }
   ],
-  [new Unauthenticated(), 401, "unauthenticated", {}],
+  [new Unauthenticated({ key: "missing" }), 401, "unauthenticated", {}],
   [new RuleNotFound({ ruleId: "abc" }), 404, "not_found", { rule_id: "abc" }],
   [
     new CursorExpired({ floor: Timestamp.make("2026-11-15T08:31:07.402Z") }),

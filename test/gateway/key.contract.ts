@@ -1,39 +1,47 @@
-/** Authentication: all invalid keys get the same response, before the body is read. */
+/** Authentication: all refused keys get the same response, before the body is read. */
 import { assert, describe, it } from "@effect/vitest"
 import { assertError, OPERATIONS, type Target } from "./client.ts"
 import { chunk, exchange, open, requestText } from "./raw.ts"
 
-/** The last two have the shape of our keys and a wrong checksum. */
-const wrongAuthorizations: ReadonlyArray<string | undefined> = [
-  undefined,
-  "",
-  "Bearer",
-  "Bearer ",
-  "Bearer  ",
-  "Basic dXNlcjpwYXNz",
-  "Bearer a b",
-  "Bearer unknown-key-of-nobody",
-  "Bearer ümlaut",
-  `Bearer ${"k".repeat(2000)}`,
-  "Bearer es_00000000000000000000000000000000000000",
-  "es_00000000000000000000000000000000000000"
+const wrongAuthorizations: ReadonlyArray<readonly [says: RegExp, headers: ReadonlyArray<string | undefined>]> = [
+  [/^A valid API key is required: send it as the header Authorization: Bearer <API_KEY>$/, [undefined, ""]],
+  [
+    /^The header Authorization has no API key in the form Bearer <API_KEY>: send the word Bearer, a space and the key/,
+    [
+      "Bearer",
+      "Bearer ",
+      "Bearer  ",
+      "Basic dXNlcjpwYXNz",
+      "Bearer a b",
+      "Bearer ümlaut",
+      `Bearer ${"k".repeat(2000)}`,
+      "es_00000000000000000000000000000000000000"
+    ]
+  ],
+  [
+    /^The API key is not known, has expired or was revoked: check that it is copied completely, or ask an admin/,
+    // The second has the shape of our keys and a wrong checksum.
+    ["Bearer unknown-key-of-nobody", "Bearer es_00000000000000000000000000000000000000"]
+  ]
 ]
 
 export const keyContract = (target: () => Target): void => {
   describe("the key", () => {
-    it("is required by every operation, and every invalid one gets the same response, byte for byte", async () => {
-      const answers = new Set<string>()
-      for (const [method, path] of [...OPERATIONS, ["POST", "/local/events"], ["GET", "/matches/stream"]] as const) {
-        for (const authorization of wrongAuthorizations) {
-          const text = requestText(method, path, { authorization, "x-request-id": "same" })
-          const answer = await exchange(target(), text)
-          assert.isDefined(answer, `${path} ${authorization}`)
-          assertError({ status: answer.status, body: JSON.parse(answer.body) }, 401, "unauthenticated", /Bearer/)
-          assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
-          answers.add(JSON.stringify({ ...answer, headers: { ...answer.headers, date: "" } }))
+    it("is required by every operation; a missing, unreadable or refused one gets the same response, byte for byte", async () => {
+      for (const [says, headers] of wrongAuthorizations) {
+        const answers = new Set<string>()
+        for (const [method, path] of [...OPERATIONS, ["POST", "/local/events"], ["GET", "/matches/stream"]] as const) {
+          for (const authorization of headers) {
+            const text = requestText(method, path, { authorization, "x-request-id": "same" })
+            const answer = await exchange(target(), text)
+            assert.isDefined(answer, `${path} ${authorization}`)
+            assertError({ status: answer.status, body: JSON.parse(answer.body) }, 401, "unauthenticated", says)
+            assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
+            answers.add(JSON.stringify({ ...answer, headers: { ...answer.headers, date: "" } }))
+          }
         }
+        assert.strictEqual(answers.size, 1, [...answers].join("\n"))
       }
-      assert.strictEqual(answers.size, 1, [...answers].join("\n"))
     })
 
     it("may have the scheme in any case and several spaces", async () => {

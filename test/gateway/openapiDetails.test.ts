@@ -139,7 +139,9 @@ describe("/openapi.json in detail", () => {
     const sent: ReadonlyArray<readonly [response: string, example: string, answer: { readonly body: Json }]> = [
       ["InvalidArgument", "field", await call(target, "/matches", { limit: 0 })],
       ["InvalidArgument", "filter", await call(target, "/api.CreateRule", broken)],
-      ["Unauthenticated", "key", await call(target, "/matches", {}, { headers: { authorization: "none" } })],
+      ["Unauthenticated", "key", await call(target, "/matches", {}, { headers: { authorization: "" } })],
+      ["Unauthenticated", "header", await call(target, "/matches", {}, { headers: { authorization: "none" } })],
+      ["Unauthenticated", "refused", await call(target, "/matches", {}, { headers: { authorization: "Bearer no" } })],
       ["NotFound", "rule", await call(target, "/matches", { rule_id })],
       ["MethodNotAllowed", "method", await call(target, "/matches")],
       ["TooLarge", "body", await call(target, "/matches", { cursor: "x".repeat(1_048_576) })],

@@ -62,6 +62,18 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
       })
     }
 
+    it("that is not found gets the nearest one named", async () => {
+      const near = await sendJson("POST", "/api.CreateRules")
+      assertError(
+        near,
+        404,
+        "not_found",
+        /^Cannot find path "\/api.CreateRules": did you mean "\/api.CreateRule"\? GET /
+      )
+      const far = await sendJson("POST", "/constructor")
+      assertError(far, 404, "not_found", /^Cannot find path "\/constructor": GET \/openapi.json lists all paths/)
+    })
+
     it("/ returns the server info with working links, without a key", async () => {
       const { status, body } = await answerOf(await fetch(`${target().url}/`))
       const { name, version, ...links } = body

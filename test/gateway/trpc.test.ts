@@ -114,14 +114,19 @@ for (const runtime of RUNTIMES) {
       const answer = await exchange(target(), requestText(method, `/trpc/${path}`, headers, body))
       assert.isDefined(answer)
       assert.isDefined(answer.headers["x-request-id"])
-      return { status: answer.status, body: JSON.parse(answer.body) as Envelope }
+      return { status: answer.status, allow: answer.headers["allow"], body: JSON.parse(answer.body) as Envelope }
     }
 
     it("responds 404 to an unknown procedure and 405 to the wrong method", async () => {
       const unknown = await raw("GET", "rules.frobnicate")
       assert.deepStrictEqual([unknown.status, unknown.body.error?.data.code], [404, "not_found"])
       const wrongMethod = await raw("GET", "rules.create")
-      assert.deepStrictEqual([wrongMethod.status, wrongMethod.body.error?.data.code], [405, "unimplemented"])
+      assert.deepStrictEqual([wrongMethod.status, wrongMethod.allow], [405, "POST"])
+      assert.deepInclude(wrongMethod.body.error?.data, {
+        code: "unimplemented",
+        message: 'Unsupported GET-request to mutation procedure at path "rules.create": use POST',
+        details: { allowed: ["POST"] }
+      })
       const prototype = await raw("GET", "constructor")
       assert.strictEqual(prototype.status, 404)
     })
@@ -130,11 +135,15 @@ for (const runtime of RUNTIMES) {
       for (const body of ["{", "", "nonsense"]) {
         const answer = await raw("POST", "rules.create", body)
         assert.deepStrictEqual([answer.status, answer.body.error?.data.code], [400, "invalid_argument"], body)
+        assert.match(answer.body.error?.data.details.issues?.[0]?.message ?? "", /^Request body is not valid JSON: /)
       }
       const wrongType = await raw("POST", "rules.create", "{}", "text/plain")
       assert.deepStrictEqual([wrongType.status, wrongType.body.error?.data.code], [415, "invalid_argument"])
       const query = await raw("GET", "matches.list?input=%7B")
       assert.deepStrictEqual([query.status, query.body.error?.data.code], [400, "invalid_argument"])
+      const { message, details } = query.body.error?.data ?? {}
+      assert.match(message ?? "", /^Request is not valid: "input": Is not valid JSON: /)
+      assert.strictEqual(details?.issues?.[0]?.path, "input")
     })
 
     it("limits the body to 1 MiB", async () => {
@@ -240,7 +249,16 @@ describe("AppRouter", () => {
 
 /** tRPC's response to a failed call. */
 interface Envelope {
-  readonly error?: { readonly data: { readonly code: string } }
+  readonly error?: {
+    readonly data: {
+      readonly code: string
+      readonly message: string
+      readonly details: {
+        readonly issues?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+        readonly allowed?: ReadonlyArray<string>
+      }
+    }
+  }
 }
 
 const errorOf = async (call: Promise<unknown>) => {

@@ -111,7 +111,7 @@ describe("/mcp", () => {
 
   served("refuses a missing or wrong key before it reads the body", async ({ ann }) => {
     const { status, headers, body } = await post(ann, "/mcp", {}, { headers: { authorization: "Bearer no" } })
-    assertError({ status, body }, 401, "unauthenticated", /Bearer/)
+    assertError({ status, body }, 401, "unauthenticated", /^The API key is not known/)
     assert.strictEqual(headers.get("www-authenticate"), "Bearer")
     const connection = await open(ann)
     const endless = { "content-type": "application/json", "transfer-encoding": "chunked" }
@@ -121,7 +121,7 @@ describe("/mcp", () => {
     connection.destroy()
     await connect(transportOf({ ...ann, key: "unknown-key-of-nobody" })).then(
       () => assert.fail("connected with an unknown key"),
-      (error: unknown) => assert.match(String(error), /A valid API key is required/)
+      (error: unknown) => assert.match(String(error), /The API key is not known/)
     )
   })
 
@@ -164,6 +164,22 @@ describe("/mcp", () => {
     for (const host of ["localhost", "LOCALHOST:1", `127.0.0.1:${ann.port}`, "[::1]:3000"]) {
       assert.strictEqual((await to(host)).status, 200, host)
     }
+  })
+
+  served("names the nearest tool if there is none of the name", async ({ ann }) => {
+    const errorOf = async (name: string) => {
+      const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }
+      const { body } = await post(ann, "/mcp", request, { headers: headersOf(ann) })
+      return body["error"] as unknown
+    }
+    assert.deepStrictEqual(await errorOf("create_rul"), {
+      code: -32_602,
+      message: 'Tool create_rul not found: did you mean "create_rule"?'
+    })
+    assert.deepStrictEqual(await errorOf("frobnicate"), {
+      code: -32_602,
+      message: "Tool frobnicate not found: call tools/list for the names of all tools"
+    })
   })
 
   served("responds with an error to invalid messages and keeps serving", async ({ ann }) => {
