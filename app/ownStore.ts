@@ -65,7 +65,10 @@ export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore
 export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>) =>
   provided(
     effect,
-    Effect.map(serviceHere, ({ context }) => context)
+    Effect.zipRight(
+      checkExistsHere,
+      Effect.map(serviceHere, ({ context }) => context)
+    )
   )
 
 export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
@@ -181,14 +184,12 @@ const anyStores = Layer.unwrapEffect(
   )
 )
 
-const existingStores = Layer.unwrapEffect(
-  Effect.as(checkExists, stores).pipe(
-    Effect.catchTag("StoreCannotOpen", ({ location, reason, cause }) =>
-      Effect.fail(new StoreCannotOpen({ location, reason, cause, remedy: CREATE_STORE }))
-    )
-  )
+/** For commands on the store: without the advice to use a server by its address, which does not offer them. */
+const checkExistsHere = Effect.catchTag(checkExists, "StoreCannotOpen", ({ location, reason, cause }) =>
+  Effect.fail(new StoreCannotOpen({ location, reason, cause, remedy: CREATE_STORE }))
 )
 
-/** Without the advice to use a server by its address, which does not offer these commands. */
+const existingStores = Layer.unwrapEffect(Effect.as(checkExistsHere, stores))
+
 const CREATE_STORE =
   "Start the service once (earshot serve), create a key (earshot keys create), or set EARSHOT_DATA_DIR to the folder of a store"

@@ -9,6 +9,7 @@ import { isMistyped } from "../core/keys/Key.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"
 import { nearest } from "../core/text/nearest.ts"
+import { shownValue } from "../core/text/shownValue.ts"
 
 export const MAX_RECENT_EVENTS = 1_000_000
 
@@ -340,7 +341,7 @@ interface Setting<A> {
   readonly config: Config.Config<A>
 }
 
-/** Left is the problem. It must not contain the value, which may be a secret. */
+/** Left is the problem. It must not contain the value of a setting that can hold a secret, such as one in a URL. */
 type Parse<A> = (text: string) => Either.Either<A, string>
 
 /** An empty value counts as not set, as in `NAME=` of a settings file. */
@@ -394,15 +395,25 @@ function anyText(text: string): Either.Either<string> {
 
 function wholeNumber(min: number, max: number): Parse<number> {
   const range = { min, max }
-  return (text) => Either.fromNullable(parseWholeNumber(text, range), () => `Expected ${describeRange(range)}`)
+  return (text) =>
+    Either.fromNullable(
+      parseWholeNumber(text, range),
+      () => `Expected ${describeRange(range)}, got ${shownValue(text)}`
+    )
 }
 
 function price(text: string): Either.Either<number, string> {
-  return /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Either.right(Number(text)) : Either.left("Expected a number like 0.005")
+  return /^\d{1,9}(\.\d{1,9})?$/.test(text)
+    ? Either.right(Number(text))
+    : Either.left(`Expected a number like 0.005, got ${shownValue(text)}`)
 }
 
 function oneOf<A>(values: Readonly<Record<string, A>>): Parse<A> {
-  return (text) => Either.fromOption(Rec.get(values, text), () => `Expected one of ${Object.keys(values).join(", ")}`)
+  return (text) =>
+    Either.fromOption(
+      Rec.get(values, text),
+      () => `Expected one of ${Object.keys(values).join(", ")}, got ${shownValue(text)}`
+    )
 }
 
 function address(text: string): Either.Either<string, string> {
@@ -450,6 +461,6 @@ function crashPoint(text: string): Either.Either<CrashPoint, string> {
   const [, name, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
   const failpoint = FAILPOINTS.find((known) => known === name)
   return failpoint === undefined
-    ? Either.left(`Expected one of ${FAILPOINTS.join(", ")}`)
+    ? Either.left(`Expected one of ${FAILPOINTS.join(", ")}, got ${shownValue(text)}`)
     : Either.right({ failpoint, passes: Number(passes) })
 }

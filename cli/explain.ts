@@ -5,10 +5,19 @@ import { describeHits } from "../core/explanations/describe.ts"
 import { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { counted } from "../core/text/counted.ts"
+import { parseProblem } from "../core/text/json.ts"
 import { UsageError } from "./failures.ts"
-import { type FilterActions, textOrInput } from "./filter.ts"
+import { type FilterActions, issuesIn, textOrInput } from "./filter.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import {
+  jsonOption,
+  post,
+  printJson,
+  type RemoteRefused,
+  type TargetActions,
+  targetHelp,
+  targetOptions
+} from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface ExplainActions<E> extends TargetActions<E>, FilterActions<E> {}
@@ -41,6 +50,11 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
     },
     ({ id, post: postId, event, platform, json, ...target }) =>
       Effect.gen(function* () {
+        if (!/^(match|rule)_/.test(id)) {
+          return yield* new UsageError({
+            message: `"earshot explain" needs the id of a match (match_…) or of a rule (rule_…), not "${id}"`
+          })
+        }
         if (id.startsWith("match_") && Option.isSome(Option.firstSomeOf([postId, event, platform]))) {
           return yield* new UsageError({ message: "--post, --event and --platform are for the id of a rule" })
         }
@@ -61,13 +75,17 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
               ...(Option.isSome(postId) && { platform_post_id: postId.value }),
               ...(Option.isSome(sent) && { event: sent.value })
             }
-        const result = yield* remote.request(post("/matches/explain", request, ExplainResult))
+        const result = yield* Effect.catchTag(
+          remote.request(post("/matches/explain", request, ExplainResult)),
+          "RemoteRefused",
+          (refused) => Effect.fail(Option.isNone(platform) ? withPlatformOption(refused) : refused)
+        )
         yield* json ? printJson(result) : Console.log(describe(result))
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
       targetHelp(
-        "Explain why a rule matched an event or not: earshot explain match_…, or earshot explain rule_… with --post or --event. Without them, count on how many of the newest events each clause of the rule holds: it shows why a rule catches nothing."
+        "Explain why a rule matched an event or not, or why it catches nothing: earshot explain match_…, or earshot explain rule_… with --post or --event. Without them, count on how many of the newest events each clause of the rule holds."
       )
     )
   )
@@ -80,8 +98,17 @@ const EVENT = { what: "an event", max: 1_048_576 }
 const parsed = (text: string): Effect.Effect<unknown, UsageError> =>
   Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: () => new UsageError({ message: "--event: expected an event as JSON" })
+    catch: (cause) => new UsageError({ message: `--event: expected an event as JSON: ${parseProblem(cause)}` })
   })
+
+/** Names the option that is missing if the rule watches several platforms. */
+const withPlatformOption = (refused: RemoteRefused): RemoteRefused | UsageError => {
+  const choices = issuesIn(refused.details).find(({ path }) => path === "platform")?.expected ?? []
+  if (choices.length === 0) return refused
+  return new UsageError({
+    message: `The rule watches ${choices.join(" and ")}: add ${choices.map((id) => `--platform ${id}`).join(" or ")}`
+  })
+}
 
 const quoted = (text: string): string => `"${visible(text)}"`
 

@@ -43,12 +43,16 @@ export const textOrInput = <E>(
       )
     : Effect.succeed(given)
 
+/** The issues in the details of a server's error. Empty if it has none. */
+export const issuesIn = (details: Readonly<Record<string, unknown>>): ReadonlyArray<ArgumentIssue> =>
+  Option.match(asIssues(details), { onNone: () => [], onSome: ({ issues }) => issues })
+
 /** Draws the issues of a server's error. Empty if the error has none. */
 export const drawRefusal = (
   details: Readonly<Record<string, unknown>>,
   filters: Readonly<Record<string, string>>
 ): string => {
-  const issues = Option.match(asIssues(details), { onNone: () => [], onSome: (known) => known.issues })
+  const issues = issuesIn(details)
   const drawings = Object.entries(filters).flatMap(([platform, text]) => {
     const placed = issues.flatMap(({ path, span, message, expected, fix }) =>
       path === `overrides.${platform}` && span !== undefined

@@ -44,7 +44,13 @@ const keyId = Args.text({ name: "key-id" }).pipe(Args.withDescription("Id of the
 const EXPIRY_FORMS = "a date such as 2027-01-31, which begins in UTC, or a time such as 2027-01-31T12:00:00Z"
 
 const Expiry = Timestamp.FromRequest.annotations({
-  message: () => ({ message: `Expected --expires to be ${EXPIRY_FORMS}`, override: true })
+  message: ({ actual }) => {
+    const missing = Timestamp.missingDay(actual)
+    return {
+      message: missing === undefined ? `Expected --expires to be ${EXPIRY_FORMS}` : `--expires: ${missing}`,
+      override: true
+    }
+  }
 })
 
 const createKey = <E>(actions: KeysActions<E>) =>

@@ -68,7 +68,7 @@ export const describeRule = (
   return [
     `${id}  ${visible(name)}`,
     `  ${visible(intent)}`,
-    `  Created ${created_at}${version === 1 ? "" : `, version ${version}`}`,
+    `  Created ${created_at}, version ${version}`,
     ...rows(platforms),
     ...(shadow === undefined ? [] : [`  In its shadow since ${shadow.since}`, ...rows(shadow.platforms)])
   ].join("\n")

@@ -1,6 +1,6 @@
 /** Parses the arguments and runs the command, or prints help, version or completions. */
 import { CliConfig, type Command, CommandDescriptor, HelpDoc, ValidationError } from "@effect/cli"
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import type { CommandInfo } from "./commandTree.ts"
 import { completions } from "./completions.ts"
 import { UsageError } from "./failures.ts"
@@ -30,7 +30,7 @@ export const run = <Name extends string, R, E, A>(
       const [unknown] = directive.leftover
       return unknown === undefined
         ? yield* command.handler(directive.value)
-        : yield* new UsageError({ message: problem() ?? `Unexpected argument: "${unknown}"` })
+        : yield* new UsageError({ message: problem() ?? `Unexpected argument: "${unknown}"${quotesHint(found)}` })
     }
     switch (directive.option._tag) {
       case "ShowVersion":
@@ -81,6 +81,14 @@ const findCommand = (
   const found = commands.find(({ path }) => path.at(-1) === first)
   return found === undefined ? undefined : (findCommand(found.subcommands, rest) ?? found)
 }
+
+/** Shells split a text at its spaces. */
+const quotesHint = (command: CommandInfo | undefined): string => {
+  if (command?.args.some(({ name }) => name === "<filter>")) return ": put the filter in quotes"
+  const takesText = command?.options.some(({ value }) => Option.exists(value, (name) => texts.has(name)))
+  return takesText ? ": put a value that has spaces in quotes" : ""
+}
+const texts: ReadonlySet<string> = new Set(["text", "filter"])
 
 const plainText = (help: HelpDoc.HelpDoc): string =>
   HelpDoc.toAnsiText(help)

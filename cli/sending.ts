@@ -6,6 +6,7 @@ import type { Line } from "../core/text/LineSplitter.ts"
 import { bodyOf } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
 import type { Remote, RemoteFailure } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export class ReplayStopped extends Data.TaggedError("ReplayStopped")<{ readonly message: string }> {}
 
@@ -89,7 +90,7 @@ export const sender = (options: {
         if (!skipBadLines) return yield* new ReplayStopped({ message: describeRejection(bad, lines, tally) })
         for (const { line, problem } of bad) {
           tally.skipped++
-          if (tally.skipped <= MAX_LISTED) yield* bar.print(`Skipped line ${line.number}: ${problem}`)
+          if (tally.skipped <= MAX_LISTED) yield* bar.print(`Skipped line ${line.number}: ${visible(problem)}`)
           if (tally.skipped === MAX_LISTED) yield* bar.print("Further skipped lines are only counted")
         }
         const skipped = new Set(bad.map(({ line }) => line))

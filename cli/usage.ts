@@ -37,7 +37,7 @@ const GLOBAL_OPTIONS = ["--help", "-h", "--version", "--completions"]
 
 const problemInGlobalOption = (arg: string, called: string): string | undefined => {
   const [name = arg] = arg.split("=")
-  if (name === "--completions") return "--completions: expected bash or zsh or fish or sh"
+  if (name === "--completions") return "--completions: expected bash, zsh, fish or sh"
   return GLOBAL_OPTIONS.includes(name)
     ? undefined
     : `"${called}" has no option ${name}: ${suggestion(name, GLOBAL_OPTIONS)}`
@@ -72,24 +72,29 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
   return missing === undefined ? undefined : `"${called}" needs ${describe(missing)}`
 }
 
-/** `--platform x or firehose: Platform of the filter` */
-const describe = ({ names, value, choices, about }: OptionInfo): string => {
-  const values = choices.length > 0 ? choices.join(" or ") : Option.getOrElse(value, () => "")
-  return `${names.at(-1)} ${values}: ${about}`
+/** `--platform: add --platform x or --platform firehose` */
+const describe = ({ names, value, choices }: OptionInfo): string => {
+  const name = names.at(-1) ?? ""
+  const values = choices.length > 0 ? choices : Option.toArray(value).map((placeholder) => `<${placeholder}>`)
+  return `${name}: add ${alternatives(values.map((one) => `${name} ${one}`))}`
 }
 
 /** `given` is empty for `--name=`, which @effect/cli does not accept. */
 const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) => {
   if (Option.isNone(value)) return undefined
   return given === undefined || given === ""
-    ? `${name} needs a value: ${value.value}`
+    ? `${name} needs a value: ${choices.length > 0 ? alternatives(choices) : `${name} <${value.value}>`}`
     : wrongChoice(name, given, choices)
 }
 
 const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>): string | undefined =>
   choices.length === 0 || choices.includes(given)
     ? undefined
-    : `${what}: expected ${choices.join(" or ")}${what === `"${given}"` ? "" : `, not "${given}"`}`
+    : `${what}: expected ${alternatives(choices)}${what === `"${given}"` ? "" : `, not "${given}"`}`
+
+/** `read, write or admin` */
+const alternatives = (choices: ReadonlyArray<string>): string =>
+  choices.length < 2 ? choices.join() : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
 
 const suggestion = (word: string, names: ReadonlyArray<string>): string => {
   if (names.length === 0) return "it has no options"

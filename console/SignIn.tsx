@@ -50,8 +50,9 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
         </button>
       </form>
       <p class="quiet">
-        The server printed a key when it first started. To create another one, run <code>npx earshot keys create</code>.
-        Without “remember”, the key is forgotten when you close this tab.
+        The server printed a key when it first started, or wrote it to the file <code>first-key</code> in its data
+        folder. To create another one, run <code>npx earshot keys create</code>. Without “remember”, the key is
+        forgotten when you close this tab.
       </p>
     </main>
   )

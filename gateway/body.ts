@@ -1,5 +1,6 @@
 /** Reads request bodies within their size limit. */
 import { Either } from "effect"
+import { parseProblem } from "../core/text/json.ts"
 import { joined } from "../core/text/LineSplitter.ts"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
 
@@ -43,7 +44,8 @@ export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"
 export const parseJson = (text: string, empty = EMPTY): Either.Either<unknown, RequestError> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) => unreadableBody(text.trim() === "" ? empty : malformed(cause))
+    catch: (cause) =>
+      unreadableBody(text.trim() === "" ? empty : `Request body is not valid JSON: ${parseProblem(cause)}`)
   })
 
 /** The parser's message gives the position. It differs between runtimes. */

@@ -3,6 +3,7 @@ import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, Sche
 import { type ArgumentIssue, InvalidArgument } from "../core/model/Errors.ts"
 import { MAX_ISSUES } from "../core/syntax/issues/issue.ts"
 import { nearest } from "../core/text/nearest.ts"
+import { shownValue } from "../core/text/shownValue.ts"
 
 /** The decoder of a struct. It refuses unknown fields: a typo must not silently widen a query. */
 export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => Either.Either<A, InvalidArgument>) => {
@@ -81,7 +82,7 @@ const problemsOf = (
   switch (issue._tag) {
     case "Composite": {
       const values = literalsOf(issue.ast)
-      if (values.length > 0) return one(() => `Expected one of ${values.join(", ")}`)
+      if (values.length > 0) return one(() => `Expected one of ${values.join(", ")}, got ${shownValue(issue.actual)}`)
       const inner = fieldsOf(issue.ast)
       return Arr.ensure(issue.issues).flatMap((one) => problemsOf(one, path, inner))
     }

@@ -1,17 +1,20 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either, Option } from "effect"
 import type { Idempotency } from "../core/idempotency/Idempotency.ts"
+import { InvalidArgument } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import {
   isGzip,
   LocalFeed,
+  locationOf,
   MAX_EVENT_BYTES,
   type SentEvent,
   sentEvents,
   TOO_LONG
 } from "../core/platforms/LocalFeed.ts"
+import { parseProblem } from "../core/text/json.ts"
 import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
-import { numberProblem } from "../core/text/numbers.ts"
+import { type BadNumber, describeBadNumber, findBadNumber, numberProblem } from "../core/text/numbers.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { keyOf, once, replyOf } from "./idempotency.ts"
@@ -88,8 +91,16 @@ const parseEvents = (text: string): Either.Either<unknown, DoorFailure> => {
   const parsed = Either.mapLeft(parseJson(text), (error) =>
     isJsonSequence(text) ? unreadableBody(`${error.message}: ${AS_LINES}`) : error
   )
-  const problem = Either.isRight(parsed) ? numberProblem(text) : undefined
-  return problem === undefined ? parsed : Either.left(unreadableBody(problem))
+  const found = Either.isRight(parsed) ? findBadNumber(text) : undefined
+  return found === undefined ? parsed : Either.left(invalidNumber(found, text))
+}
+
+/** `path` begins with the index of the event if the body is an array. */
+const invalidNumber = ({ path, ...number }: BadNumber, body: string): InvalidArgument => {
+  const [index, rest] = body.trimStart().startsWith("[") ? [Number(path[0]), path.slice(1)] : [0, path]
+  return new InvalidArgument({
+    issues: [{ path: locationOf(index), message: describeBadNumber({ ...number, path: rest }) }]
+  })
 }
 
 const eventsOf = (value: unknown): Iterable<SentEvent> => sentEvents(Array.isArray(value) ? value : [value])
@@ -114,7 +125,8 @@ const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
   if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
   const parsed = Either.try({
     try: (): unknown => JSON.parse(text.right),
-    catch: () => `Is not valid JSON: ${isJsonSequence(text.right) ? AS_LINES : "send one event per line"}`
+    catch: (cause) =>
+      `Is not valid JSON: ${parseProblem(cause)}: ${isJsonSequence(text.right) ? AS_LINES : "send one event per line"}`
   })
   const problem = Either.isRight(parsed) ? numberProblem(text.right) : undefined
   return problem === undefined ? parsed : Either.left(problem)

@@ -7,6 +7,7 @@ import { Option, Schema, SchemaAST } from "effect"
 import type { Language } from "../core/languages/Language.ts"
 import { PAYLOAD } from "../core/matches/Match.ts"
 import { PLATFORM_ID, type PlatformId } from "../core/model/PlatformId.ts"
+import { shownValue } from "../core/text/shownValue.ts"
 
 export type PlatformSchemas = <A, I>(schema: Schema.Schema<A, I>) => Schema.Schema<A, I>
 
@@ -15,7 +16,10 @@ export const platformSchemas = (platforms: ReadonlyArray<Language>): PlatformSch
   const known = Schema.Literal(...ids).annotations({
     identifier: PLATFORM_ID,
     description: "Identifier of a platform",
-    message: () => ({ message: `Expected one of ${ids.map((id) => `"${id}"`).join(", ")}`, override: true })
+    message: ({ actual }) => ({
+      message: `Expected one of ${ids.map((id) => `"${id}"`).join(", ")}, got ${shownValue(actual)}`,
+      override: true
+    })
   }).ast
   const cache = new Map<SchemaAST.AST, SchemaAST.AST>()
 

@@ -64,8 +64,8 @@ describe("settings", () => {
       assert.sameMembers(
         [...describeConfigError(error)],
         [
-          "Setting PORT is not valid: Expected a whole number from 0 to 65535",
-          "Setting LOG_FORMAT is not valid: Expected one of json, pretty",
+          'Setting PORT is not valid: Expected a whole number from 0 to 65535, got "65536"',
+          'Setting LOG_FORMAT is not valid: Expected one of json, pretty, got "xml"',
           "Setting DATABASE_URL is not valid: Expected a URL like postgres://user:password@host:port/database, special characters as %xx",
           "Setting X_BEARER_TOKEN is not valid: Expected 16 to 512 printable ASCII characters without spaces",
           "Setting FIREHOSE_TAP_TOKEN is not valid: Expected the token of a tap (fh_…), not a management key (fhm_…), which cannot access rules or the stream",

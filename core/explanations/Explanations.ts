@@ -265,8 +265,10 @@ const chosen = (
 ): Effect.Effect<StoredRegistration, InvalidArgument> => {
   const found = registrations.filter((one) => platform === undefined || one.platform === platform)
   if (Arr.isNonEmptyReadonlyArray(found) && found.length === 1) return Effect.succeed(found[0])
-  const watched = registrations.map((one) => `"${one.platform}"`).join(" and ")
-  return invalid("platform", `${platform === undefined ? "Is missing" : "Does not apply"}: the rule watches ${watched}`)
+  const expected = registrations.map((one) => one.platform)
+  const watched = expected.map((id) => `"${id}"`).join(" and ")
+  const message = `${platform === undefined ? "Is missing" : "Does not apply"}: the rule watches ${watched}`
+  return new InvalidArgument({ issues: [{ path: "platform", message, expected }] })
 }
 
 /** Looks for one event. */

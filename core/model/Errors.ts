@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { describeOmitted, MAX_ISSUES } from "../syntax/issues/issue.ts"
 import { truncated } from "../text/truncated.ts"
+import { kindOf } from "./Ids.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
@@ -13,7 +14,7 @@ export const ArgumentIssue = Schema.Struct({
   message: Schema.String,
   span: Schema.optionalWith(WireSpan, { exact: true }).annotations({ description: "Of a filter: where in its text" }),
   expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
-    description: "Of a filter: what could be there instead"
+    description: "Of a filter, or of a platform to choose: what could be there instead"
   }),
   fix: Schema.optionalWith(WireFix, { exact: true }).annotations({ description: "Of a filter: how to fix it" }),
   suggestion: Schema.optionalWith(WireTranslation, { exact: true }).annotations({
@@ -69,7 +70,7 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
 /** The same for an unknown or malformed id and for another account's. */
 export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFound", { ruleId: Schema.String }) {
   override get message() {
-    return `Cannot find rule "${this.ruleId}"`
+    return cannotFind("rule", this.ruleId)
   }
 }
 
@@ -78,14 +79,14 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   webhookId: Schema.String
 }) {
   override get message() {
-    return `Cannot find webhook "${this.webhookId}"`
+    return cannotFind("webhook", this.webhookId)
   }
 }
 
 /** The same for an unknown, malformed or expired id and for another account's. */
 export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNotFound", { matchId: Schema.String }) {
   override get message() {
-    return `Cannot find match "${this.matchId}"`
+    return cannotFind("match", this.matchId)
   }
 }
 
@@ -132,7 +133,7 @@ export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorEx
 /** The same for an unknown or malformed id and for another account's. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
-    return `Cannot find key "${this.keyId}"`
+    return cannotFind("key", this.keyId)
   }
 }
 
@@ -173,7 +174,7 @@ export class RuleNotReady extends Schema.TaggedError<RuleNotReady>()("RuleNotRea
 /** The rule exists, but has no shadow. */
 export class ShadowNotFound extends Schema.TaggedError<ShadowNotFound>()("ShadowNotFound", { ruleId: Schema.String }) {
   override get message() {
-    return `Rule "${this.ruleId}" has no shadow: start one with POST /api.ShadowRule`
+    return `Rule "${this.ruleId}" has no shadow: start one first`
   }
 }
 
@@ -344,6 +345,13 @@ const KEY_PROBLEMS = {
     "The header Authorization has no API key in the form Bearer <API_KEY>: send the word Bearer, a space and the key, and nothing else",
   refused:
     "The API key is not known, has expired or was revoked: check that it is copied completely, or ask an admin of the account for a new one"
+}
+
+/** Says so if the id is one of another kind. */
+const cannotFind = (what: "rule" | "webhook" | "match" | "key", id: string): string => {
+  const kind = kindOf(id)
+  const isOther = kind !== undefined && kind !== `a ${what}`
+  return `Cannot find ${what} "${id}"${isOther ? `: this is the id of ${kind}` : ""}`
 }
 
 /** In characters, per issue. */

@@ -61,6 +61,12 @@ interface IdOf {
 
 type AnyId = IdOf[keyof IdOf]
 
+/** For an error message: `a match` for `match_…`. Undefined without a known prefix. */
+export const kindOf = (id: string): string | undefined => {
+  const [, prefix = ""] = /^([a-z]+)_/.exec(id) ?? []
+  return kinds.get(prefix)
+}
+
 /** `rule_01…` for a UUID in lower-case hexadecimal. Preserves the order of UUIDs. */
 export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P] => {
   let out = `${prefix}_`
@@ -124,6 +130,17 @@ export const matchIdsAfter = (last: MatchId, count: number): ReadonlyArray<Match
 export const timeOf = (id: AnyId): number => Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)
 
 // ---- helpers ----
+
+const kindByPrefix: Readonly<Record<keyof IdOf, string>> = {
+  acct: "an account",
+  key: "a key",
+  rule: "a rule",
+  match: "a match",
+  webhook: "a webhook",
+  attempt: "a delivery attempt"
+}
+
+const kinds: ReadonlyMap<string, string> = new Map(Object.entries(kindByPrefix))
 
 /** Crockford's base32: sorts in ASCII order and omits letters that look like digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -16,18 +16,30 @@ export const FromRequest: Schema.Schema<Timestamp, string> = Schema.transformOrF
   strict: true,
   decode: (text, _, ast) => {
     const millis = instantOf(text)
-    return millis === undefined
+    return millis === undefined || missingDay(text) !== undefined
       ? ParseResult.fail(new ParseResult.Type(ast, text))
       : ParseResult.succeed(fromMillis(millis))
   },
   encode: ParseResult.succeed
 }).annotations({
-  message: () => ({
-    message: "Expected a time such as 2027-01-31T12:00:00Z, or a date such as 2027-01-31",
+  message: ({ actual }) => ({
+    message: missingDay(actual) ?? "Expected a time such as 2027-01-31T12:00:00Z, or a date such as 2027-01-31",
     override: true
   }),
   jsonSchema: { type: "string", anyOf: [{ format: "date-time" }, { format: "date" }] }
 })
+
+/**
+ * An error message for a time on a day that does not exist, such as the 30th of February: `Date` would move it to the
+ * next month. Undefined for any other value.
+ */
+export const missingDay = (value: unknown): string | undefined => {
+  const day = typeof value === "string" ? /^\d{4}-\d\d-\d\d(?![^T ])/.exec(value)?.[0] : undefined
+  if (day === undefined) return undefined
+  const millis = Date.parse(day)
+  const exists = !Number.isNaN(millis) && fromMillis(millis).startsWith(day)
+  return exists ? undefined : `The day ${day} does not exist`
+}
 
 /** The year must have four digits. */
 export const fromDate = (date: Date): Timestamp => date.toISOString() as Timestamp

@@ -1,6 +1,6 @@
 /** Whole numbers in a range: in requests, settings and command-line options. */
 import { Schema } from "effect"
-import { truncated } from "../text/truncated.ts"
+import { shownValue } from "../text/shownValue.ts"
 
 export interface Range {
   readonly min: number
@@ -17,7 +17,10 @@ export const parseWholeNumber = (text: string, range: Range): number | undefined
 export const WholeNumber = (range: Range) =>
   Schema.Number.pipe(
     Schema.filter((value) => Number.isInteger(value) && isWithin(value, range), {
-      message: ({ actual }) => ({ message: `Expected ${describeRange(range)}, got ${shown(actual)}`, override: true })
+      message: ({ actual }) => ({
+        message: `Expected ${describeRange(range)}, got ${shownValue(actual)}`,
+        override: true
+      })
     })
   )
 
@@ -41,14 +44,5 @@ export const wholeNumber = ({
   )
 
 // ---- helpers ----
-
-/** In characters. */
-const MAX_SHOWN = 50
-
-const shown = (value: unknown): string => {
-  if (typeof value === "string") return `"${truncated(value, MAX_SHOWN)}"`
-  if (Array.isArray(value)) return "an array"
-  return typeof value === "object" && value !== null ? "an object" : String(value)
-}
 
 const isWithin = (value: number, { min, max }: Range): boolean => value >= min && value <= max

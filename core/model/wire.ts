@@ -39,7 +39,7 @@ const WireWitness = Schema.Struct({
     value: Schema.Record({ key: Schema.String, value: Schema.Unknown })
   }).annotations({
     description:
-      "The same content in the format of each platform, ready to be sent as events of /rules/check. The text of a post is the added text of a page, its link the address of the page; what only one platform knows is in one event only"
+      "The same content in the format of each platform, ready to be sent as events of /rules/check, each with a filter of its platform. The text of a post is the added text of a page, its link the address of the page; what only one platform knows is in one event only"
   })
 }).annotations({
   identifier: "Witness",

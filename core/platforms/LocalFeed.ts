@@ -48,4 +48,7 @@ export const TOO_LONG = `Is too long: at most ${MAX_EVENT_BYTES} bytes are allow
 export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 
 export const sentEvents = (events: ReadonlyArray<unknown>): ReadonlyArray<SentEvent> =>
-  events.map((data, index) => ({ location: `event ${index + 1}`, data: Either.right(data) }))
+  events.map((data, index) => ({ location: locationOf(index), data: Either.right(data) }))
+
+/** Of an event in a list. */
+export const locationOf = (index: number): string => `event ${index + 1}`

@@ -29,9 +29,13 @@ export const RuleDraft = Schema.Struct({
       Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform", {
         jsonSchema: { minItems: 1 }
       }),
-      Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once", {
-        jsonSchema: { uniqueItems: true }
-      })
+      Schema.filter(
+        (platforms) => {
+          const repeated = platforms.find((platform, index) => platforms.indexOf(platform) < index)
+          return repeated === undefined || `Names "${repeated}" more than once`
+        },
+        { jsonSchema: { uniqueItems: true } }
+      )
     )
     .annotations({ description: "The platforms to watch" }),
   overrides: Schema.Record({ key: PlatformId, value: StorableText }).annotations({

@@ -31,7 +31,8 @@ export const CheckRequest = Schema.Struct({
     )
     .annotations({ description: "One filter per platform, in that platform's syntax" }),
   events: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Unknown }), { exact: true }).annotations({
-    description: "A sample event per platform, in the platform's format, to explain the filter with"
+    description:
+      "A sample event per platform that has a filter in overrides, in the platform's format, to explain the filter with"
   }),
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
   ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
@@ -122,11 +123,13 @@ interface CheckedAlone {
 const INCOMPLETE_FIXES =
   "The search for fixes stopped: it takes too much work for a filter of this size. An issue without a fix may have one"
 
+const NO_FILTER = 'There is no filter for it in "overrides": add one, or leave the event out'
+
 const check = (account: AccountId, { overrides, events = {}, backtest, ask_platforms = false }: CheckRequest) =>
   Effect.gen(function* () {
     const { all } = yield* Platforms
     const platforms = yield* all
-    const samples = yield* readSamples(platforms, events, yield* Clock.currentTimeMillis)
+    const samples = yield* readSamples(platforms, { overrides, events }, yield* Clock.currentTimeMillis)
     const checked: Record<PlatformId, CheckedFilter> = {}
     for (const platform of platforms) {
       const { id, language } = platform
@@ -147,11 +150,19 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
     return { platforms: checked }
   })
 
-const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<CheckRequest["events"]>, now: number) => {
+const readSamples = (
+  platforms: ReadonlyArray<Platform>,
+  { overrides, events }: Required<Pick<CheckRequest, "overrides" | "events">>,
+  now: number
+) => {
   const samples = new Map<PlatformId, PlatformEvent>()
   const issues: Array<ArgumentIssue> = []
   for (const { id, language } of platforms) {
     if (events[id] === undefined) continue
+    if (overrides[id] === undefined) {
+      issues.push({ path: `events.${id}`, message: NO_FILTER })
+      continue
+    }
     const sample = language.events.read(events[id], now)
     if (Either.isRight(sample)) samples.set(id, sample.right)
     else issues.push({ path: `events.${id}`, message: sample.left })

@@ -56,7 +56,10 @@ export const checkDraft = (
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {
-        issues.push({ path: `overrides.${key}`, message: `"${key}" is not listed in "platforms"` })
+        issues.push({
+          path: `overrides.${key}`,
+          message: `"${key}" is not listed in "platforms": add it there, or remove this filter`
+        })
       }
     }
     return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues, omitted }) : filters

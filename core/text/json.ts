@@ -57,6 +57,10 @@ export const jsonOf = (text: string): unknown => {
   }
 }
 
+/** The reason in an error of `JSON.parse`, with the position. It differs between runtimes. */
+export const parseProblem = (cause: unknown): string =>
+  cause instanceof Error ? cause.message.slice(0, 200) : "it cannot be parsed"
+
 // ---- helpers ----
 
 const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/

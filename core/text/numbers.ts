@@ -4,8 +4,26 @@
  */
 import { truncated } from "./truncated.ts"
 
+export interface BadNumber {
+  readonly text: string
+  /** The keys and indexes that lead to it. */
+  readonly path: ReadonlyArray<string | number>
+  readonly problem: string
+}
+
 /** Expects valid JSON. Undefined if all numbers can be stored. Fractions may be rounded. */
 export const numberProblem = (json: string): string | undefined => {
+  const found = findBadNumber(json)
+  return found === undefined ? undefined : describeBadNumber(found)
+}
+
+export const describeBadNumber = ({ text, path, problem }: BadNumber): string => {
+  const place = path.length === 0 ? "" : ` at "${truncated(path.slice(0, MAX_SHOWN).join("."), MAX_SHOWN)}"`
+  return `The number ${truncated(text, MAX_SHOWN)}${place} ${problem}: send it as a string`
+}
+
+/** The first one. Expects valid JSON. */
+export const findBadNumber = (json: string): BadNumber | undefined => {
   if (!maybeProblem.test(json)) return undefined
   let growth = 0
   for (let at = 0; at < json.length; at++) {
@@ -16,10 +34,7 @@ export const numberProblem = (json: string): string | undefined => {
       const number = readNumber(json, at)
       growth += Math.max(0, Math.abs(number.exponent) - (number.end - at))
       const problem = growth > MAX_GROWTH ? TOO_MANY_DIGITS : problemOf(json, at, number)
-      if (problem !== undefined) {
-        const text = truncated(json.slice(at, number.end), MAX_SHOWN)
-        return `The number ${text} at "${pathTo(json, at)}" ${problem}: send it as a string`
-      }
+      if (problem !== undefined) return { text: json.slice(at, number.end), path: pathTo(json, at), problem }
       at = number.end - 1
     }
   }
@@ -79,10 +94,10 @@ const problemOf = (json: string, start: number, { end, exponent }: NumberToken):
   if (end - start <= SAFE_LENGTH && Math.abs(exponent) <= SAFE_EXPONENT) return undefined
   const text = json.slice(start, end)
   const value = Number(text)
-  if (!Number.isFinite(value)) return "is too large for a double"
-  if (value === 0) return digitsOf(text) === "" ? undefined : "is too small for a double"
+  if (!Number.isFinite(value)) return "is too large for 64-bit floating point"
+  if (value === 0) return digitsOf(text) === "" ? undefined : "is too small for 64-bit floating point"
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || String(value) === text) return undefined
-  return digitsOf(text) === digitsOf(String(value)) ? undefined : "has more digits than a double"
+  return digitsOf(text) === digitsOf(String(value)) ? undefined : "has more digits than 64-bit floating point holds"
 }
 
 /** The digits from the first to the last that is not zero. */
@@ -95,8 +110,8 @@ const digitsOf = (number: string): string => {
   return all.slice(start, end)
 }
 
-/** The path of the value at an offset: `data.list.0`. */
-const pathTo = (json: string, offset: number): string => {
+/** The path of the value at an offset. */
+const pathTo = (json: string, offset: number): ReadonlyArray<string | number> => {
   const path: Array<string | number> = []
   let text = ""
   for (let at = 0; at < offset; at++) {
@@ -127,5 +142,5 @@ const pathTo = (json: string, offset: number): string => {
         break
     }
   }
-  return truncated(path.slice(0, MAX_SHOWN).join("."), MAX_SHOWN)
+  return path
 }

@@ -23,7 +23,8 @@ const WebhookUrl = Schema.String.pipe(
       isAllowedPort(text) ||
       `Has the port ${new URL(text).port}, which webhooks may not use: they may use ${ALLOWED_PORTS}`
   ),
-  Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed")
+  Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed"),
+  Schema.filter((text) => !text.includes("#") || 'Has a fragment ("#…"), which HTTP does not send: remove it')
 ).annotations({
   jsonSchema: {
     type: "string",

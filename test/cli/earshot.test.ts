@@ -149,10 +149,16 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   it("rejects unknown commands, options and arguments, and missing options", async () => {
     assertPlain(await node(["frobnicate"]), /no command "earshot frobnicate": expected one of serve, .*keys/, 2)
     assertPlain(await node(["serve", "--frobnicate"]), /"earshot serve" has no option --frobnicate/, 2)
-    assertPlain(await node(["serve", "extra"]), /Unexpected argument: "extra"/, 2)
+    assertPlain(await node(["serve", "extra"]), /Unexpected argument: "extra"\n/, 2)
+    assertPlain(await node(["check", "-p", "x", "nasa", "moon"]), /"moon": put the filter in quotes\n/, 2)
+    assertPlain(
+      await node(["rules", "create", "--intent", "a", "--name", "Big", "quake"]),
+      /"quake": put a value that has spaces in/,
+      2
+    )
     assertPlain(
       await node(["check", "nasa"]),
-      /"earshot check" needs --platform x or firehose: Platform of the filter/,
+      /"earshot check" needs --platform: add --platform x or --platform firehose/,
       2
     )
     assertPlain(
@@ -230,11 +236,12 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.include((await node(["set-aside", "--help"])).stdout, "earshot dead-letters")
   })
 
-  for (const args of [["keys", "list"], ["keys", "revoke", "key"], ["dead-letters"]]) {
+  for (const args of [["keys", "list"], ["keys", "revoke", "key"], ["dead-letters"], ["accounts", "list"]]) {
     it(`${args.join(" ")} fails without a store and creates none`, async () => {
       const nowhere = join(folder, "nowhere")
       const ended = await node(args, { EARSHOT_DATA_DIR: nowhere })
       assertPlain(ended, /^earshot: Cannot open the store at ".*nowhere": there is no store. Start the service once/)
+      assert.notInclude(ended.stderr, "EARSHOT_URL")
       assert.isFalse(existsSync(nowhere))
     })
   }

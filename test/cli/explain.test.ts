@@ -1,6 +1,6 @@
 /** `earshot explain` on a running server: a match, a miss, and the hits of a rule. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { call, xPost } from "../gateway/client.ts"
+import { call, draft, xPost } from "../gateway/client.ts"
 import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
 
 describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
@@ -10,8 +10,7 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
   beforeAll(async () => {
     server = await startService("node", { EARSHOT_DEMO_FEED: "off" })
     const target = { ...server, key: KEY }
-    const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm -is:retweet" } }
-    rule = String((await call(target, "/api.CreateRule", draft)).body["rule_id"])
+    rule = String((await call(target, "/api.CreateRule", draft("storm -is:retweet", ["x"]))).body["rule_id"])
     await call(target, "/local/events", [xPost("1", "A storm is coming"), xPost("2", "A calm\u001b[31m evening")])
     const [found] = (await call(target, "/matches", {})).body["matches"] ?? []
     match = String(found?.["id"])
@@ -66,6 +65,18 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
     )
   })
 
+  it("names the option that chooses the platform if the rule watches several", async () => {
+    const created = await call({ ...server, key: KEY }, "/api.CreateRule", draft("calm", ["x", "firehose"]))
+    const both = String(created.body["rule_id"])
+    const { code, stderr } = await earshot(both, "--post", "2")
+    assert.strictEqual(code, 2)
+    assert.match(
+      stderr,
+      /^earshot: The rule watches (x and firehose: add --platform x or --platform firehose|firehose and x: add --platform firehose or --platform x)\n$/
+    )
+    assert.match((await earshot(both, "--post", "2", "--platform", "x")).stdout, /^The filter on x matches: calm\n/)
+  })
+
   it("prints JSON, and refuses options that do not fit", async () => {
     assert.deepInclude(JSON.parse((await earshot(match, "--json")).stdout), {
       matched: true,
@@ -74,6 +85,13 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
     assert.deepInclude(JSON.parse((await earshot(rule, "--json")).stdout), { rule_id: rule })
     assert.strictEqual((await earshot(match, "--post", "2")).code, 2)
     assert.strictEqual((await earshot(rule, "--event", "{")).code, 2)
+    const noJson = await earshot(rule, "--event", "bad")
+    assert.match(noJson.stderr, /^earshot: --event: expected an event as JSON: Unexpected token 'b'/)
+    const neither = await earshot("foo")
+    assert.deepStrictEqual(
+      [neither.code, neither.stderr],
+      [2, 'earshot: "earshot explain" needs the id of a match (match_…) or of a rule (rule_…), not "foo"\n']
+    )
     const unknown = await earshot("rule_unknown")
     assert.deepStrictEqual([unknown.code, unknown.stdout], [1, ""])
     assert.include(unknown.stderr, 'Cannot find rule "rule_unknown"')

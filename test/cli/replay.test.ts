@@ -105,7 +105,8 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     assert.lengthOf(await matchesOf(target(), rule_id), 1_000)
 
     const { code, stdout, stderr } = await run([file, "--skip-bad-lines"])
-    assert.deepStrictEqual([code, stderr], [0, "Skipped line 1202: Is not valid JSON: send one event per line\n"])
+    assert.strictEqual(code, 0)
+    assert.match(stderr, /^Skipped line 1202: Is not valid JSON: (Unexpected|Expected) .*: send one event per line\n$/)
     assert.match(stdout, /^Replayed 1,500 events \(x 1,500\) in [\d.]+ s: 1,500 matches; 1 bad line skipped\n$/)
     assert.lengthOf(await matchesOf(target(), rule_id), 1_500)
     await call(target(), "/api.DeleteRule", { rule_id })

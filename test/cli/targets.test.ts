@@ -35,7 +35,7 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
     assert.match(
       listed.stdout,
       new RegExp(
-        `^${id}  Storms\n  Hear of storms\n  Created 20\\S+Z\n  x         active  storm -is:retweet\n  firehose  active  storm\n`
+        `^${id}  Storms\n  Hear of storms\n  Created 20\\S+Z, version 1\n  x         active  storm -is:retweet\n  firehose  active  storm\n`
       )
     )
     const json = await run("rules", "list", "--json")
@@ -129,6 +129,7 @@ describe("on a server", { timeout: 2 * START_MILLIS }, () => {
       [["matches", "--limit", "abc"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--platform", "y"], /--platform: expected x or firehose, not "y"/],
       [["keys", "create", "--expires", "tomorrow"], /Expected --expires to be a date such as .* or a time such as /],
+      [["keys", "create", "--expires", "2027-02-30"], /--expires: The day 2027-02-30 does not exist/],
       [["keys", "create", "--expires", "2020-01-01"], /Expected --expires to be in the future/],
       [["accounts", "limit", "acme", "rules.x", "-5"], /Expected <number>, not "-5": New limit; 0 for no limit/],
       [["accounts", "limit", "acme", "rules.x", "many"], /Expected <number> to be a whole number, 0 for no limit, or/],

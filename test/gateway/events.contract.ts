@@ -90,7 +90,7 @@ export const eventsContract = (target: () => Target): void => {
           good
         ]
         const answer = await send(Buffer.from(parts.join("\r\n"), "latin1"))
-        assertError(answer, 400, "invalid_argument", /"line 3": Is not valid JSON/)
+        assertError(answer, 400, "invalid_argument", /"line 3": Is not valid JSON: Unexpected end of JSON input: send/)
         assert.deepStrictEqual(
           issuesOf(answer).map(([path]) => path),
           ["line 3", "line 5", "line 6", "line 7", "line 9", "line 10"]

@@ -101,6 +101,7 @@ describe("POST /matches/histogram", () => {
           [{ from: "2999-01-01" }, /"from": Expected a time before `to` and before now/],
           [{ to: "0000-01-01" }, /"from": Expected a time before/],
           [{ from: "yesterday" }, /"from": Expected a time such as/],
+          [{ from: "2026-11-31" }, /"from": The day 2026-11-31 does not exist/],
           [{ unit: "week" }, /"unit"/],
           [{ by: "account" }, /"by"/],
           [{ rules: [] }, /"rules": Is not a known field/]

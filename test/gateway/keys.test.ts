@@ -108,6 +108,10 @@ describe("keys", () => {
       assertError(yield* create({ name: " " }), 400, "invalid_argument", /name/)
       assertError(yield* create({ expires_at: "tomorrow" }), 400, "invalid_argument", /2027-01-31T12:00:00Z/)
       assertError(yield* create({ expires_at: "2020-01-01" }), 400, "invalid_argument", /future/)
+      for (const expires_at of ["2027-02-30", "2027-02-31T00:00:00Z", "2027-02-29T23:00:00-05:00", "2027-01-32"]) {
+        assertError(yield* create({ expires_at }), 400, "invalid_argument", /"expires_at": The day 2027-\S+ does not/)
+      }
+      assert.strictEqual((yield* create({ expires_at: "2028-02-29" })).status, 200)
       const { body } = yield* ask(bob, "/keys")
       const foreign = String((body["keys"] as unknown as ReadonlyArray<{ id: string }>)[0]?.id)
       for (const key_id of [foreign, "key_1", ""]) {

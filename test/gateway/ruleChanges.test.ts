@@ -147,7 +147,12 @@ for (const [name, stores] of everyStore) {
       assert.deepInclude(plain(all[0]), { platform_post_id: "3", reapplied: true, rule_version: 2 })
       await publish(ann, "6", "another dog")
       assert.deepStrictEqual((await matchesOf(ann, rule))[0], ["6", 2])
-      assertError(await call(ann, "/api.CompareRule", { rule_id: rule }), 400, "failed_precondition", /no shadow/)
+      assertError(
+        await call(ann, "/api.CompareRule", { rule_id: rule }),
+        400,
+        "failed_precondition",
+        /has no shadow: start one first$/
+      )
     })
 
     test("a shadow is compared with the present filters only, and the answer says since when", async (ann) => {

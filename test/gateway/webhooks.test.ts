@@ -114,6 +114,10 @@ describe("webhooks", () => {
         [{ url: "https://example.com:70000/" }, /got the port 70000, above 65535: webhooks may use 80, 443, and/],
         [{ url: `https://example.com/${"a".repeat(2_000)}` }, /"url": Is too long: 2020 characters/],
         [{ url: "https://ann:secret@example.com/" }, /"url": Contains a user name or password/],
+        [
+          { url: "https://example.com/hooks#frag" },
+          /"url": Has a fragment \("#…"\), which HTTP does not send: remove it/
+        ],
         [{ url: "http://169.254.169.254/latest" }, /"url": Not allowed: "169\.254\.169\.254" is a link-local/],
         [{ url: "http://[::ffff:10.0.0.1]/" }, /"url": Not allowed: .*EARSHOT_WEBHOOK_ALLOW/],
         [{ url: "http://0xA000001/" }, /"url": Not allowed: "10\.0\.0\.1" is a private address/],

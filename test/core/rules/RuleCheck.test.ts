@@ -56,6 +56,17 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("refuses an event for a platform without a filter", () =>
+    Effect.gen(function* () {
+      const events = { firehose: { document: { url: "https://a.b" } } }
+      const error = yield* Effect.flip(checkFilters(ann, { overrides: { x: "storm" }, events }))
+      assert.strictEqual(
+        error.message,
+        'Request is not valid: "events.firehose": There is no filter for it in "overrides": add one, or leave the event out'
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("returns the canonical text and the translation with the fidelity of each clause", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters(ann, { overrides: { x: "(Storm) from:NASA" } })
