@@ -1,17 +1,11 @@
 /** Registers the tools on an MCP server. */
 import {
   type CallToolResult,
-  isInputRequiredResult,
   McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RegisteredTool,
   type ServerContext,
   type StandardSchemaWithJSON
 } from "@modelcontextprotocol/server"
 import { Effect, Runtime, Schedule } from "effect"
-import { nearest } from "../../core/text/nearest.ts"
-import { truncated } from "../../core/text/truncated.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { internal } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
@@ -39,10 +33,9 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
     { name: "earshot", title: "Earshot", version },
     { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false } } }
   )
-  const registered = new Map<string, RegisteredTool>()
   for (const tool of toolbox.tools) {
     const { name, title, description, annotations, input, output } = tool
-    const entry = server.registerTool(
+    server.registerTool(
       name,
       {
         title,
@@ -60,29 +53,13 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
         return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
       }
     )
-    registered.set(name, entry)
   }
-  // Replaces the SDK's handler, which does not say what else to call.
-  server.server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {} } }, context) => {
-    const tool = registered.get(name)
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, registered))
-    const result = await tool.executor(args, context)
-    return isInputRequiredResult(result) ? result : server.server.projectCallToolResult(result, tool.outputSchemaJson)
-  })
   return server
 }
 
 // ---- helpers ----
 
 const NONE: ReadonlyMap<unknown, CallError> = new Map()
-
-const unknownTool = (name: string, known: ReadonlyMap<string, unknown>): string => {
-  const suggestion = nearest(name, known.keys())
-  const hint = suggestion === undefined ? "call tools/list for the names of all tools" : `did you mean "${suggestion}"?`
-  return `Tool ${truncated(name, MAX_NAME_CHARACTERS)} not found: ${hint}`
-}
-
-const MAX_NAME_CHARACTERS = 100
 
 /** Documentation only: the operation validates the arguments, with the same messages as in the other interfaces. */
 const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({

@@ -166,22 +166,6 @@ describe("/mcp", () => {
     }
   })
 
-  served("names the nearest tool if there is none of the name", async ({ ann }) => {
-    const errorOf = async (name: string) => {
-      const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }
-      const { body } = await post(ann, "/mcp", request, { headers: headersOf(ann) })
-      return body["error"] as unknown
-    }
-    assert.deepStrictEqual(await errorOf("create_rul"), {
-      code: -32_602,
-      message: 'Tool create_rul not found: did you mean "create_rule"?'
-    })
-    assert.deepStrictEqual(await errorOf("frobnicate"), {
-      code: -32_602,
-      message: "Tool frobnicate not found: call tools/list for the names of all tools"
-    })
-  })
-
   served("responds with an error to invalid messages and keeps serving", async ({ ann }) => {
     const send = async (body: string, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${ann.url}/mcp`, { method: "POST", headers: { ...headersOf(ann), ...headers }, body })
