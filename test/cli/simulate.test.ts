@@ -51,7 +51,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     [["--port", "70000"], /Expected --port to be a whole number from 0 to 65535/],
     [["--rate", "-1"], /--rate/],
     [["--seed", "x"], /Expected --seed to be a whole number from 0 to 4294967295/],
-    [["--tier", "gold"], /--tier: expected free or basic or pro or pay-per-use or enterprise, not "gold"/]
+    [["--tier", "gold"], /--tier: expected free, basic, pro, pay-per-use or enterprise, not "gold"/]
   ]
   for (const [args, message] of wrong) {
     it(`rejects ${args.join(" ")} with one line`, async () => {

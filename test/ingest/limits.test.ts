@@ -24,8 +24,9 @@ describe("a page of 10 MB", () => {
         const { service, publish } = yield* startWithFirehose(yield* settings)
         yield* publish([page(1), page(2, "x".repeat(TEN_MEGABYTES)), page(3)])
         assert.deepStrictEqual(yield* eventualTitles(service, 3), titles(3))
-        const { body } = yield* ask(service, "/matches", { limit: 3 })
-        const [, large] = (body as unknown as MatchList).matches
+        const first = (yield* ask(service, "/matches", { limit: 3 })).body as unknown as MatchList
+        const { body } = yield* ask(service, "/matches", { limit: 3, cursor: first.next_cursor })
+        const [large] = (body as unknown as MatchList).matches
         assert.isAbove(JSON.stringify(large?.payload).length, TEN_MEGABYTES)
       })
     )

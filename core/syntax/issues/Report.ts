@@ -194,7 +194,24 @@ class SpanIndex {
   /** The spans that touch a block of the text, or that one covers it. */
   private readonly blocks = new Map<number, Array<Span> | "covered">()
 
+  /** Not in the blocks yet: a text that is far too long has one error, which covers most of it. */
+  private readonly added: Array<Span> = []
+
   add(span: Span): void {
+    this.added.push(span)
+  }
+
+  overlaps(start: number, end: number): boolean {
+    for (const span of this.added.splice(0)) this.addToBlocks(span)
+    const last = Math.max(start, end - 1) >> BLOCK_BITS
+    for (let block = start >> BLOCK_BITS; block <= last; block++) {
+      const spans = this.blocks.get(block) ?? []
+      if (spans === "covered" || spans.some((span) => span.start < end && start < span.end)) return true
+    }
+    return false
+  }
+
+  private addToBlocks(span: Span): void {
     const last = Math.max(span.start, span.end - 1) >> BLOCK_BITS
     for (let block = span.start >> BLOCK_BITS; block <= last; block++) {
       const spans = this.blocks.get(block) ?? []
@@ -202,15 +219,6 @@ class SpanIndex {
       const isCovered = span.start <= block << BLOCK_BITS && span.end >= (block + 1) << BLOCK_BITS
       this.blocks.set(block, isCovered ? "covered" : [...spans, span])
     }
-  }
-
-  overlaps(start: number, end: number): boolean {
-    const last = Math.max(start, end - 1) >> BLOCK_BITS
-    for (let block = start >> BLOCK_BITS; block <= last; block++) {
-      const spans = this.blocks.get(block) ?? []
-      if (spans === "covered" || spans.some((span) => span.start < end && start < span.end)) return true
-    }
-    return false
   }
 }
 
