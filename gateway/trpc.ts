@@ -17,6 +17,7 @@ import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
 import { Matches, type MatchUpdate, WatchQuery } from "../core/matches/Matches.ts"
 import { InvalidArgument } from "../core/model/Errors.ts"
 import { MatchId } from "../core/model/Ids.ts"
+import { parseProblem } from "../core/text/json.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type Authentication, admit, admitCall, authenticateHeader, checkBatch, checkScope } from "./auth.ts"
 import { malformed, parseJson, readText } from "./body.ts"
@@ -540,13 +541,13 @@ function wireOf(error: TRPCError, context?: Context): WireError {
 
 const malformedInput = (method: string, cause: SyntaxError): DoorFailure =>
   method === "GET"
-    ? new InvalidArgument({ issues: [{ path: "input", message: `Is not valid JSON: ${cause.message}` }] })
+    ? new InvalidArgument({ issues: [{ path: "input", message: `Is not valid JSON: ${parseProblem(cause)}` }] })
     : unreadableBody(malformed(cause))
 
 /** The headers of the errors of all calls, with the longest wait. A streamed batch has none: it begins before them. */
 const headersOf = (errors: ReadonlyArray<TRPCError>): Record<string, string> => {
   const all = errors.map((error) => wireOf(error).headers ?? {})
-  const waits = all.flatMap((headers) => Number(headers["retry-after"] ?? []))
+  const waits = all.flatMap((headers) => headers["retry-after"] ?? []).map(Number)
   return { ...Object.assign({}, ...all), ...(waits.length > 0 && { "retry-after": String(Math.max(...waits)) }) }
 }
 
