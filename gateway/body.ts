@@ -44,13 +44,10 @@ export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"
 export const parseJson = (text: string, empty = EMPTY): Either.Either<unknown, RequestError> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) =>
-      unreadableBody(text.trim() === "" ? empty : `Request body is not valid JSON: ${parseProblem(cause)}`)
+    catch: (cause) => unreadableBody(text.trim() === "" ? empty : malformed(cause))
   })
 
-/** The parser's message gives the position. It differs between runtimes. */
-export const malformed = (cause: unknown): string =>
-  `Request body is not valid JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : "it cannot be parsed"}`
+export const malformed = (cause: unknown): string => `Request body is not valid JSON: ${parseProblem(cause)}`
 
 /** `allIsOptional`: `{}` is a valid body. */
 export const readJson = async (

@@ -1,7 +1,7 @@
 /** Searches and pages the rules of an account. */
 import { Effect, Schema } from "effect"
-import { MAX_RULES_PER_PAGE, type Rule, RuleQuery as RuleListQuery, type RuleList } from "../../core/rules/Rule.ts"
 import { wholeNumber } from "../../core/model/wholeNumber.ts"
+import { MAX_RULES_PER_PAGE, type Rule, type RuleList, RuleQuery as RuleListQuery } from "../../core/rules/Rule.ts"
 
 export const RuleQuery = Schema.Struct({
   query: Schema.optionalWith(

@@ -189,11 +189,10 @@ function* removal(nodes: ReadonlyArray<Expression>, { text: filter, edits, budge
   if (!budget.take(UNITS_PER_CANDIDATE + UNITS_PER_PRINTED * filter.length)) return
   const clauses = nodes.map(({ span }) => span).sort((a, b) => a.start - b.start)
   const text = edits.without(clauses)
-  yield text === undefined
-    ? undefined
-    : clauses.length === 1
-      ? { kind: "remove", clauses, text, tier: 1 }
-      : { kind: "remove_several", clauses, text, tier: 2 }
+  if (text === undefined) return yield
+  yield clauses.length === 1
+    ? { kind: "remove", clauses, text, tier: 1 }
+    : { kind: "remove_several", clauses, text, tier: 2 }
 }
 
 function* rankedInTurns(text: string, candidates: Candidates, budget: WorkBudget): Turns<ReadonlyArray<Candidate>> {
