@@ -82,7 +82,7 @@ describeInBrowser("the matches page", (openPage) => {
     await send(...posts.slice(4, 8))
     await page.getByText(String(texts[7])).waitFor({ timeout: START_MILLIS })
     await send(...posts.slice(8))
-    await page.getByText(String(texts[11])).waitFor()
+    for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor()
     for (const text of texts) assert.strictEqual(await page.getByText(text, { exact: true }).count(), 1, text)
   })
 })
