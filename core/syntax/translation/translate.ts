@@ -105,6 +105,7 @@ export function* translateInTurns(
 type TranslatedPart = PartialRule | ReadonlyArray<ClauseOutcome>
 
 const STEPS_PER_PREDICATE = 8_000
+const STEPS_PER_JOINED = 200
 
 class Translator {
   readonly source: string
@@ -218,6 +219,8 @@ class Translator {
     if (parts.length === 0) {
       return outcomes
     }
+    // Each level of nested groups joins all clauses below it.
+    if (this.pace.endsTurn(STEPS_PER_JOINED * outcomes.length)) yield
     const rule = join(tag, parts, outcomes)
     const isDecided = rule._tag === (tag === "And" ? "Nothing" : "Everything")
     leaveOut(lost, isDecided ? "none" : (tag === "And") === positive ? "wider" : "narrower", "")
