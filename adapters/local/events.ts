@@ -27,8 +27,13 @@ export const eventReader = (languages: ReadonlyArray<Language>, digest: (text: s
   const notAnEvent = `Not an event: ${languages.map(({ events }) => events.shape).join(", ")}`
 
   const check: EventReader["check"] = (data) => {
-    const language = Predicate.isRecord(data) ? languages.find(({ events }) => events.recognizes(data)) : undefined
+    const [language, other] = Predicate.isRecord(data) ? languages.filter(({ events }) => events.recognizes(data)) : []
     if (language === undefined || !Predicate.isRecord(data)) return Either.left(notAnEvent)
+    if (other !== undefined) {
+      return Either.left(
+        `Could be an event of ${language.id} or of ${other.id}: send two events, each with its own fields`
+      )
+    }
     if (isTooDeep(data)) return Either.left(`Nested more than ${MAX_DEPTH} levels deep`)
     return Either.map(language.events.idOf(data, digest), (platformPostId) => ({
       language,

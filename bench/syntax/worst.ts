@@ -129,7 +129,7 @@ const ANALYSES: Readonly<Record<string, (sample: Sample) => Turns<unknown>>> = {
     return rule && (yield* translateWithWitnessesInTurns({ language, text }, other))
   },
   *explanation({ text, platform: { language }, checked: { rule } }) {
-    const event = eventOf(language, text.slice(0, 2_000))
+    const event = eventOf(language, text)
     return rule && (yield* explainFilterInTurns({ language, text, expression: rule.expression }, event))
   },
   *"explanation of a miss"({ text, platform: { language }, checked: { rule } }) {

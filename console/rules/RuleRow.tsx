@@ -45,5 +45,5 @@ export const RuleRow = ({ rule, activity }: { readonly rule: Rule; readonly acti
 
 const describeLast = ({ counts }: Activity): string => {
   const hours = counts.toReversed().findIndex((count) => count > 0)
-  return hours === -1 ? "none in 24 hours" : hours === 0 ? "last one this hour" : `last one ${hours} h ago`
+  return hours === -1 ? "none in 24 hours" : `last one less than ${hours + 1} h ago`
 }

@@ -176,13 +176,13 @@ export class Explanations extends Context.Tag("core/Explanations")<
       const explainRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string, request: ExplainRequest) {
         const { event, platform_post_id: postId } = request
         const { id, version, registrations } = yield* ownRule(account, ruleId)
-        const sent = objectOf(event)
-        const possible = sent === undefined ? registrations : yield* recognizing(registrations, sent)
-        const { platform, text } = yield* chosen(possible.length === 1 ? possible : registrations, request)
-        const filter = { ruleId: id, version, platform, text }
         if ((event === undefined) === (postId === undefined)) {
           return yield* invalid("event", 'Send either "event" or "platform_post_id"')
         }
+        const sent = request.platform === undefined ? objectOf(event) : undefined
+        const possible = sent === undefined ? registrations : yield* recognizing(registrations, sent)
+        const { platform, text } = yield* chosen(possible.length === 1 ? possible : registrations, request)
+        const filter = { ruleId: id, version, platform, text }
         if (postId === undefined) {
           return yield* explainOn(filter, { record: event, now: yield* Clock.currentTimeMillis })
         }

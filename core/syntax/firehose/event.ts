@@ -49,7 +49,7 @@ const documentOf = (record: unknown): Either.Either<JsonObject, string> => {
     return Either.left('Not a Firehose update: it has no "document", an object with the "url" of the page')
   }
   return textOf(document["url"]) === undefined
-    ? Either.left('Not a Firehose update: "document" has no "url"')
+    ? Either.left('Not a Firehose update: "document" needs a "url", a text that is not empty')
     : Either.right(document)
 }
 

@@ -258,6 +258,13 @@ const checkTerm = (report: Report, query: Term, field: TextFieldInfo, splitTerms
     )
     return
   }
+  if (/^（|）$/.test(text)) {
+    report.warning("full-width-parentheses", start, end, "Full-width parentheses do not group clauses", {
+      expected: ["(…)"],
+      fix: report.fixEverywhere("Write ( and )", /[（）]/g, (char) => (char === "（" ? "(" : ")"))
+    })
+    return
+  }
   if (/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/.test(text)) {
     report.error("unusual-space", start, end, "This Unicode space does not separate clauses", {
       fix: report.fixEverywhere("Write plain spaces", /[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")

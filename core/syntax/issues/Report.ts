@@ -105,8 +105,9 @@ export class Report {
   }
 
   /** Replaces every occurrence. Made once per message: thousands of issues may share it. */
-  fixEverywhere(message: string, pattern: RegExp, text: string): Fix {
-    const fix = this.everywhere.get(message) ?? { message, text: this.text.replace(pattern, text) }
+  fixEverywhere(message: string, pattern: RegExp, replacement: string | ((found: string) => string)): Fix {
+    const replace = typeof replacement === "string" ? () => replacement : replacement
+    const fix = this.everywhere.get(message) ?? { message, text: this.text.replace(pattern, replace) }
     this.everywhere.set(message, fix)
     return fix
   }

@@ -105,7 +105,6 @@ export function* translateInTurns(
 type TranslatedPart = PartialRule | ReadonlyArray<ClauseOutcome>
 
 const STEPS_PER_PREDICATE = 8_000
-const STEPS_PER_JOINED = 200
 
 class Translator {
   readonly source: string
@@ -206,7 +205,8 @@ class Translator {
     const parts: Array<PartialRule> = []
     const outcomes: Array<ClauseOutcome> = []
     const lost: Array<ClauseOutcome> = []
-    for (const clause of clauses) {
+    // Nested groups of the same kind as one: else each level would go through all clauses below it again.
+    for (const clause of flattened(tag, clauses)) {
       const part = yield* this.translate(clause, positive)
       if (isRule(part)) {
         parts.push(part)
@@ -219,8 +219,6 @@ class Translator {
     if (parts.length === 0) {
       return outcomes
     }
-    // Each level of nested groups joins all clauses below it.
-    if (this.pace.endsTurn(STEPS_PER_JOINED * outcomes.length)) yield
     const rule = join(tag, parts, outcomes)
     const isDecided = rule._tag === (tag === "And" ? "Nothing" : "Everything")
     leaveOut(lost, isDecided ? "none" : (tag === "And") === positive ? "wider" : "narrower", "")
@@ -333,6 +331,18 @@ class Translator {
     this.failure = reason
     return undefined
   }
+}
+
+function flattened(
+  tag: "And" | "Or",
+  clauses: ReadonlyArray<Expression>,
+  found: Array<Expression> = []
+): ReadonlyArray<Expression> {
+  for (const clause of clauses) {
+    if (clause._tag === tag) flattened(tag, clause.clauses, found)
+    else found.push(clause)
+  }
+  return found
 }
 
 function isRule(partial: TranslatedPart): partial is PartialRule {

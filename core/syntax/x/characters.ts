@@ -53,6 +53,10 @@ export const isDigit = (code: number): boolean => code >= 48 && code <= 57
 export const curlyQuotes = "“”„‟«»″＂"
 export const singleQuotes = "'‘’‚`′"
 
+/** Parentheses of Chinese and Japanese keyboards. */
+export const FULL_WIDTH_OPEN = "（"
+export const FULL_WIDTH_CLOSE = "）"
+
 /** Removes trailing punctuation. A regular expression would take quadratic time. */
 export const trimPunctuation = (text: string): string => {
   let end = text.length

@@ -22,7 +22,7 @@ export const parseOperator = (cursor: Cursor, token: Token): XNode => {
   }
   const value = token.form === "none" ? detachedValue(cursor, token, operator) : token
   if (value === undefined) {
-    return { _tag: "Keyword", text: written, span }
+    return { _tag: "Keyword", text: cursor.slice(token), span }
   }
   if (value === token && !checkForm(cursor, token, operator)) {
     return { _tag: "Keyword", text: cursor.slice(token), span }

@@ -30,7 +30,7 @@ const postOf = (record: unknown): Either.Either<JsonObject, string> => {
     return Either.left('Not an X post: "data" is missing (an object with "id" and "text")')
   }
   if (textOf(post["id"]) === undefined) {
-    return Either.left('Not an X post: "data" needs an "id" of type string')
+    return Either.left('Not an X post: "data" needs an "id", a text that is not empty')
   }
   return typeof post["text"] === "string" ? Either.right(post) : Either.left('Not an X post: "data" has no "text"')
 }

@@ -4,6 +4,7 @@ import { codePointName } from "../../text/codePointName.ts"
 import type { Report } from "../issues/Report.ts"
 import {
   curlyQuotes,
+  FULL_WIDTH_CLOSE,
   isAsciiAlphanumeric,
   isDigit,
   isInvisible,
@@ -282,7 +283,7 @@ export class Lexer {
         (this.brackets.length > 0 && (code === 93 || code === 125))
       )
     }
-    return isOddSpace(code)
+    return isOddSpace(code) || (this.brackets.length > 0 && code === FULL_WIDTH_CLOSE.charCodeAt(0))
   }
 
   private endsTag(code: number): boolean {

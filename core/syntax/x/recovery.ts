@@ -3,7 +3,16 @@
 import { codePointName } from "../../text/codePointName.ts"
 import { truncated } from "../../text/truncated.ts"
 import type { Report } from "../issues/Report.ts"
-import { curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
+import {
+  curlyQuotes,
+  FULL_WIDTH_CLOSE,
+  FULL_WIDTH_OPEN,
+  isDigit,
+  isInvisible,
+  isOddSpace,
+  isSpace,
+  singleQuotes
+} from "./characters.ts"
 import { removal } from "./removal.ts"
 import type { Token, TokenKind } from "./token.ts"
 
@@ -29,10 +38,10 @@ export const lexUnknown = (lexer: LexerState, start: number, code: number): void
     if (close >= 0) {
       lexer.push("phrase", start, lexer.at, start + 1, close)
     }
-  } else if (char === "[" || char === "{") {
+  } else if (char === "[" || char === "{" || char === FULL_WIDTH_OPEN) {
     lexer.at = start + 1
     openBracket(lexer, start)
-  } else if (char === "]" || char === "}") {
+  } else if (char === "]" || char === "}" || char === FULL_WIDTH_CLOSE) {
     lexer.at = start + 1
     closeBracket(lexer, start)
   } else if (char === "&" || char === "|" || char === "!" || char === "+" || dashes.includes(char)) {
@@ -109,10 +118,11 @@ function openBracket(lexer: LexerState, start: number): void {
   const char = lexer.text.charAt(start)
   const fix = lexer.report.fix("Use parentheses", start, start + 1, "(")
   lexer.brackets.push(fix)
-  lexer.report.error("square-brackets", start, start + 1, `"${char}" does not group clauses: use parentheses`, {
-    expected: ["("],
-    fix
-  })
+  const [code, message] =
+    char === FULL_WIDTH_OPEN
+      ? ["full-width-parentheses", `"${char}" is a full-width character, which does not group clauses: use ( and )`]
+      : ["square-brackets", `"${char}" does not group clauses: use parentheses`]
+  lexer.report.error(code, start, start + 1, message, { expected: ["("], fix })
   lexer.push("open", start, start + 1)
 }
 

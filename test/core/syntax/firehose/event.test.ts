@@ -277,7 +277,7 @@ describe("firehoseEvent, fields", () => {
       assert.match(Either.getOrThrow(Either.flip(firehoseEvent(record, { now }))), /no "document"/)
     }
     for (const record of [{ document: {} }, { document: { url: "" } }, { document: { url: 7 } }]) {
-      assert.match(Either.getOrThrow(Either.flip(firehoseEvent(record, { now }))), /no "url"/)
+      assert.match(Either.getOrThrow(Either.flip(firehoseEvent(record, { now }))), /needs a "url"/)
     }
   })
 

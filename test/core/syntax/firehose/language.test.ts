@@ -130,6 +130,13 @@ const cases: ReadonlyArray<Case> = [
   { rule: "tesla ]", code: "unexpected-character", at: "]", severity: "error", fix: "tesla " },
   { rule: "title:", code: "missing-value", at: "title:", severity: "error" },
   { rule: "tesla AND\u00a0ford", code: "unusual-space", at: "AND\u00a0ford", severity: "error", fix: "tesla AND ford" },
+  {
+    rule: "（地震 OR 台风） AND x",
+    code: "full-width-parentheses",
+    at: "（地震",
+    severity: "warning",
+    fix: "(地震 OR 台风) AND x"
+  },
   { rule: "tes\u200bla", code: "invisible-character", at: "\u200b", severity: "warning", fix: "tesla" },
   { rule: "\u202etesla \udc00", code: "lone-surrogate", at: "\udc00", severity: "error", fix: "\u202etesla " },
   { rule: "tesla \ud800", code: "lone-surrogate", at: "\ud800", severity: "error", fix: "tesla " },

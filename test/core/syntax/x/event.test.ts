@@ -423,9 +423,9 @@ describe("xEvent, invalid records", () => {
     [[], /"data" is missing/],
     [{}, /"data" is missing/],
     [{ data: [] }, /"data" is missing/],
-    [{ data: {} }, /needs an "id" of type string/],
-    [{ data: { id: 5, text: "x" } }, /needs an "id" of type string/],
-    [{ data: { id: "", text: "x" } }, /needs an "id" of type string/],
+    [{ data: {} }, /needs an "id", a text that is not empty/],
+    [{ data: { id: 5, text: "x" } }, /needs an "id", a text that is not empty/],
+    [{ data: { id: "", text: "x" } }, /needs an "id", a text that is not empty/],
     [{ data: { id: "5" } }, /no "text"/],
     [{ data: { id: "5", text: null } }, /no "text"/]
   ]

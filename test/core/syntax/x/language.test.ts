@@ -30,6 +30,8 @@ describe("check", () => {
     { rule: "has:links OR is:retweet", code: "needs-conjunction", at: [1, 14] },
     { rule: "cat 'blue moon' 'red moon'", code: "single-quotes", at: [5, 17] },
     { rule: "(cat OR dog) bird)", code: "extra-parenthesis", at: [18] },
+    { rule: "（地震 OR 台风） lang:zh", code: "full-width-parentheses", at: [1] },
+    { rule: "from:", code: "missing-value", at: [1] },
     { rule: "cat has:polls", code: "unavailable-operator", at: [5] },
     { rule: "cat min_likes:10", code: "unavailable-operator", at: [5] }
   ])("reports $code in $rule at our own position", isRefusedAt)
@@ -42,6 +44,7 @@ describe("check", () => {
     { rule: "the", fixed: '"the"' },
     { rule: "[cat OR dog]", fixed: "(cat OR dog)" },
     { rule: "cat [dog OR [bird OR cow]] x", fixed: "cat (dog OR [bird OR cow]) x" },
+    { rule: "（地震 OR 台风） lang:zh", fixed: "(地震 OR 台风) lang:zh" },
     { rule: "'blue moon'", fixed: '"blue moon"' },
     { rule: "“blue moon”", fixed: '"blue moon"' },
     { rule: 'cat "blue moon', fixed: 'cat "blue moon"' },
