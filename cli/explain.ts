@@ -58,6 +58,9 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
         if (id.startsWith("match_") && Option.isSome(Option.firstSomeOf([postId, event, platform]))) {
           return yield* new UsageError({ message: "--post, --event and --platform are for the id of a rule" })
         }
+        if (Option.isSome(postId) && Option.isSome(event)) {
+          return yield* new UsageError({ message: "--post and --event name the event twice: use one of them" })
+        }
         const sent = Option.isSome(event)
           ? Option.some(yield* parsed(yield* textOrInput(actions, event.value, EVENT)))
           : event
@@ -133,7 +136,9 @@ const describe = ({ platform, filter, matched, clauses, decisive, changes = [] }
     `Decided by: ${decisive.map(clauseAt).join(", ")}`,
     ...(changes.length === 0 ? [] : ["", "It matches with one of these changes:"]),
     ...changes.flatMap(({ message, text }) => [`  ${visible(message)}`, `    ${visible(text)}`]),
-    ...(matched || changes.length > 0 ? [] : ["", "No single change of the filter is enough"])
+    ...(matched || changes.length > 0
+      ? []
+      : ["", "No small change makes the filter match this event and still look for the same"])
   ].join("\n")
 }
 

@@ -10,6 +10,7 @@ import { ComparedRule } from "../core/shadows/Shadows.ts"
 import { counted } from "../core/text/counted.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import {
   jsonOption,
   post,
@@ -62,8 +63,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         Options.optional
       ),
       filters: filterOptions(languages, () => "stays as it is"),
-      expected: Options.integer("expected-version").pipe(
-        Options.withPseudoName("number"),
+      expected: wholeNumberOption("expected-version", { min: 1, max: 1_000_000_000 }).pipe(
         Options.withDescription("Fail if the rule has another version (default: any version)"),
         Options.optional
       )

@@ -81,7 +81,7 @@ export const MatchTail = ({
         onHelp={perform.help}
       />
       {problem !== undefined && <ProblemNote problem={problem} />}
-      {tail !== undefined && filter.to === undefined && <OpenGaps tail={tail} />}
+      {tail !== undefined && filter.to === undefined && <OpenGaps tail={tail} rules={byId} />}
       {tail === undefined ? (
         problem === undefined && <Waiting />
       ) : shown.length === 0 ? (
@@ -125,16 +125,35 @@ const useIsScrolled = (): boolean => {
 const firstInView = (matches: ReadonlyArray<Match>): string | undefined =>
   matches.find(({ id }) => (document.getElementById(id)?.getBoundingClientRect().top ?? -1) >= 0)?.id
 
-const OpenGaps = ({ tail: { coverage } }: { readonly tail: Tail }) => (
-  <>
-    {openGapsIn(coverage).map(({ platform, since, detail }) => (
-      <p class="card warning match-gap" role="status" key={platform + since}>
-        {platformName(platform)} is not watched since <Time at={since} />: {detail}. New matches may be missing.{" "}
-        <Link href="/coverage">Coverage</Link>
-      </p>
-    ))}
-  </>
-)
+/** Of many gaps only the first are shown: of single rules there may be hundreds. */
+const MAX_GAPS = 3
+
+const OpenGaps = ({
+  tail: { coverage },
+  rules
+}: {
+  readonly tail: Tail
+  readonly rules: ReadonlyMap<string, Rule>
+}) => {
+  const gaps = openGapsIn(coverage)
+  return (
+    <>
+      {gaps.slice(0, MAX_GAPS).map(({ platform, ruleId, since, detail }) => (
+        <p class="card warning match-gap" role="status" key={platform + ruleId + since}>
+          {ruleId !== undefined && `The rule "${rules.get(ruleId)?.name ?? ruleId}" is not watched on `}
+          {platformName(platform)}
+          {ruleId === undefined && " is not watched"} since <Time at={since} />: {detail}. New matches may be missing.{" "}
+          <Link href="/coverage">Coverage</Link>
+        </p>
+      ))}
+      {gaps.length > MAX_GAPS && (
+        <p class="card warning match-gap" role="status">
+          {gaps.length - MAX_GAPS} more are not watched. <Link href="/coverage">Coverage</Link>
+        </p>
+      )}
+    </>
+  )
+}
 
 const NoRules = () => {
   const { may } = useReader()

@@ -83,6 +83,8 @@ export const MAX_KEPT = 10_000
 
 export interface OpenGap {
   readonly platform: string
+  /** If only this rule is not watched. */
+  readonly ruleId?: string
   readonly since: string
   readonly detail: string
 }
@@ -90,7 +92,14 @@ export interface OpenGap {
 /** What is not watched at the moment. */
 export const openGapsIn = (coverage: Coverage): ReadonlyArray<OpenGap> =>
   coverage.platforms.flatMap(({ platform, gaps }) =>
-    gaps.filter(({ to }) => to === undefined).map(({ from, detail }) => ({ platform, since: from, detail }))
+    gaps
+      .filter(({ to }) => to === undefined)
+      .map(({ from, detail, rule_id }) => ({
+        platform,
+        ...(rule_id !== undefined && { ruleId: rule_id }),
+        since: from,
+        detail
+      }))
   )
 
 // ---- helpers ----

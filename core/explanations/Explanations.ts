@@ -181,6 +181,9 @@ export class Explanations extends Context.Tag("core/Explanations")<
         }
         const sent = request.platform === undefined ? objectOf(event) : undefined
         const possible = sent === undefined ? registrations : yield* recognizing(registrations, sent)
+        if (possible.length === 0 && registrations.length > 1) {
+          return yield* invalid("event", `Is not an event of ${watchedBy(registrations)}`)
+        }
         const { platform, text } = yield* chosen(possible.length === 1 ? possible : registrations, request)
         const filter = { ruleId: id, version, platform, text }
         if (postId === undefined) {
@@ -258,6 +261,9 @@ const asMatchId = Schema.decodeUnknownOption(MatchId)
 
 const invalid = (path: string, message: string) => new InvalidArgument({ issues: [{ path, message }] })
 
+const watchedBy = (registrations: ReadonlyArray<StoredRegistration>): string =>
+  registrations.map(({ platform }) => `"${platform}"`).join(" and ")
+
 /** The registration on the platform, or the only one. */
 const chosen = (
   registrations: ReadonlyArray<StoredRegistration>,
@@ -266,8 +272,7 @@ const chosen = (
   const found = registrations.filter((one) => platform === undefined || one.platform === platform)
   if (Arr.isNonEmptyReadonlyArray(found) && found.length === 1) return Effect.succeed(found[0])
   const expected = registrations.map((one) => one.platform)
-  const watched = expected.map((id) => `"${id}"`).join(" and ")
-  const message = `${platform === undefined ? "Is missing" : "Does not apply"}: the rule watches ${watched}`
+  const message = `${platform === undefined ? "Is missing" : "Does not apply"}: the rule watches ${watchedBy(registrations)}`
   return new InvalidArgument({ issues: [{ path: "platform", message, expected }] })
 }
 

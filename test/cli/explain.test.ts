@@ -47,7 +47,7 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
       assert.strictEqual(code, 0)
       assert.match(stdout, /^The filter on x does not match: storm -is:retweet\n/)
       assert.match(stdout, /\n {2}no {3}storm {2}x\.text is "A calm␛\[31m evening"\n/)
-      assert.match(stdout, /\nNo single change of the filter is enough\n/)
+      assert.match(stdout, /\nNo small change makes the filter match this event and still look for the same\n/)
     }
   })
 

@@ -30,6 +30,7 @@ const commands = [
   command(["syntax"], { args: [{ name: "<platform>", about: "", choices: ["x", "firehose"] }] }),
   command(["limit"], { args: [{ name: "<number>", about: "New limit", choices: [] }] }),
   command(["check"], {
+    args: [{ name: "<filter>", about: "", choices: [] }],
     options: [
       {
         names: ["-p", "--platform"],
@@ -59,6 +60,7 @@ describe("problemIn", () => {
     ["matches --platform", "--platform needs a value: x or firehose"],
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
+    ["matches extra", '"earshot matches" takes no arguments: remove "extra"'],
     ["syntax y", '"y": expected x or firehose'],
     ["limit -5", 'Expected <number>, not "-5": New limit'],
     ["matches -5", '"earshot matches" has no option -5: expected one of -f, --follow, --rule, --platform'],

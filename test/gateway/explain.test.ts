@@ -108,12 +108,17 @@ describe("POST /matches/explain", () => {
       const ann = yield* (yield* serve)("ann")
       yield* Effect.promise(async () => {
         const rule_id = await createRule(ann, "storm")
+        const both = await createRule(ann, "storm", "storm")
         for (const [request, path] of [
           [{}, ""],
           [{ rule_id }, "event"],
           [{ rule_id, event: xPost("1", "a"), platform_post_id: "1" }, "event"],
           [{ rule_id, event: { data: 1 } }, "event"],
           [{ rule_id, platform: "firehose", event: xPost("1", "a") }, "platform"],
+          [{ rule_id: both }, "event"],
+          [{ rule_id: both, platform: "firehose", event: xPost("1", "a") }, "event"],
+          [{ rule_id: both, event: { foo: 1 } }, "event"],
+          [{ rule_id: both, platform_post_id: "1" }, "platform"],
           [{ match_id: "match_1", platform: "x" }, "platform"],
           [{ match_id: "match_1", rule_id }, ""]
         ] as const) {
