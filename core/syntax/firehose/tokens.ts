@@ -251,24 +251,28 @@ const skip = (text: string, from: number, kind: number): number => {
 /** Per character, as in Lucene: no final sigma, and the dotted capital I becomes i. */
 const lowerCase = (text: string, start: number, end: number): string => {
   let changes = false
+  let isSpecial = false
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code > 127 && hasCase(code)) {
-      return text.slice(start, end).replaceAll("\u03a3", "\u03c3").replaceAll("\u0130", "i").toLowerCase()
-    }
-    if (code <= 90 && code >= 65) {
+    if (code > 127 ? hasCase(code) : code <= 90 && code >= 65) {
       changes = true
+      isSpecial ||= code === CAPITAL_SIGMA || code === DOTTED_CAPITAL_I
     }
   }
   const word = text.slice(start, end)
-  return changes ? word.toLowerCase() : word
+  if (!changes) return word
+  return (isSpecial ? word.replaceAll("\u03a3", "\u03c3").replaceAll("\u0130", "i") : word).toLowerCase()
 }
+
+const CAPITAL_SIGMA = 0x3a3
+const DOTTED_CAPITAL_I = 0x130
 
 /** False for scripts without case, Hebrew to Tibetan and the East Asian ones, and for emoji. Other characters may have one. */
 const hasCase = (code: number): boolean =>
   !(
     (code >= 0x2e80 && code < 0xa640) ||
     (code >= 0x590 && code < 0x1000) ||
+    (code >= 0xac00 && code < 0xd800) ||
     (code >= 0xd83c && code <= 0xd83e) ||
     (code >= 0xdc00 && code <= 0xdfff)
   )
