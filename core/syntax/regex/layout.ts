@@ -100,26 +100,33 @@ interface Positions {
 const positionsOf = (nfa: Nfa): Positions => {
   const live = liveStates(nfa)
   const labels: Array<ReadonlyArray<CharacterRange>> = [[]]
-  const labelByKey = new Map<string, number>()
-  const entered = new Map<number, { readonly target: number; readonly label: number; readonly from: Array<number> }>()
+  const labelByKey = new Map<string | number, number>()
+  const entered: Array<{ readonly target: number; readonly label: number; readonly from: Array<number> }> = []
+  /** Most states are entered by one label only. */
+  const firstInto = new Int32Array(nfa.edges.length).fill(-1)
+  const furtherInto = new Map<number, number>()
   nfa.edges.forEach((edges, state) => {
-    for (const [target, ranges] of byTarget(edges.filter((edge) => live[edge.target] === 1))) {
-      const key = ranges.map(({ from, to }) => `${from}-${to}`).join()
+    for (const [target, ranges] of byTarget(edges)) {
+      if (live[target] === 0) continue
+      const key = keyOf(ranges)
       const label = labelByKey.get(key) ?? labels.length
       if (label === labels.length) {
         labelByKey.set(key, label)
         labels.push(ranges)
       }
       const id = target * MAX_LABELS + label
-      const known = entered.get(id)
-      if (known === undefined) {
-        entered.set(id, { target, label, from: [state] })
-      } else {
-        known.from.push(state)
+      const first = firstInto[target] ?? -1
+      const known = entered[first]?.label === label ? first : (furtherInto.get(id) ?? -1)
+      if (known >= 0) {
+        entered[known]?.from.push(state)
+        continue
       }
+      if (first < 0) firstInto[target] = entered.length
+      else furtherInto.set(id, entered.length)
+      entered.push({ target, label, from: [state] })
     }
   })
-  const ordered = [...entered.values()].sort((a, b) => a.target - b.target)
+  const ordered = entered.sort((a, b) => a.target - b.target)
   const leaving = nfa.edges.map((): Array<number> => [])
   ordered.forEach(({ from }, index) => {
     for (const state of from) leaving[state]?.push(index + 1)
@@ -137,37 +144,55 @@ const MAX_LABELS = 2 ** 24
 /** What even a small automaton costs, in active positions. */
 const COST_OF_LAYOUT = 32
 
+/** The same for equal ranges. A number for a single one: most patterns have thousands of those. */
+const keyOf = (ranges: ReadonlyArray<CharacterRange>): string | number => {
+  const [first] = ranges
+  return first !== undefined && ranges.length === 1
+    ? first.from * (MAX_CODE_POINT + 1) + first.to
+    : ranges.map(({ from, to }) => `${from}-${to}`).join()
+}
+
 /** The largest number of positions that read the same character. */
 const mostActive = (labels: ReadonlyArray<ReadonlyArray<CharacterRange>>, labelOf: Int32Array): number => {
   const counts = new Int32Array(labels.length)
   for (const label of labelOf) counts[label] = (counts[label] ?? 0) + 1
-  const changes = labels.flatMap((ranges, label) =>
-    ranges.flatMap(({ from, to }) => [
-      { at: from, change: counts[label] ?? 0 },
-      { at: to + 1, change: -(counts[label] ?? 0) }
-    ])
-  )
-  changes.sort((one, other) => one.at - other.at || one.change - other.change)
+  // A change of the number at a character, as one number that sorts by the character and then by the change.
+  const changes = new Float64Array(labels.reduce((sum, ranges) => sum + 2 * ranges.length, 0))
+  let length = 0
+  labels.forEach((ranges, label) => {
+    const count = counts[label] ?? 0
+    for (const { from, to } of ranges) {
+      changes[length++] = from * CHANGES + ZERO_CHANGE + count
+      changes[length++] = (to + 1) * CHANGES + ZERO_CHANGE - count
+    }
+  })
   let active = 0
   let most = 0
-  for (const { change } of changes) {
-    active += change
+  for (const change of changes.sort()) {
+    active += (change % CHANGES) - ZERO_CHANGE
     most = Math.max(most, active)
   }
   return most
 }
 
+/** More than there are positions, in both directions. */
+const ZERO_CHANGE = 2 ** 24
+const CHANGES = 2 * ZERO_CHANGE
+
 const isOnly = (positions: ReadonlyArray<number> | undefined, position: number): boolean =>
   positions?.length === 1 && positions[0] === position
 
-const byTarget = (edges: ReadonlyArray<Edge>): ReadonlyMap<number, ReadonlyArray<CharacterRange>> => {
+const byTarget = (edges: ReadonlyArray<Edge>): Iterable<readonly [target: number, ReadonlyArray<CharacterRange>]> => {
+  const [first] = edges
+  if (first === undefined) return []
+  if (edges.length === 1) return [[first.target, edges]]
   const found = new Map<number, Array<CharacterRange>>()
-  for (const { from, to, target } of edges) {
-    const ranges = found.get(target)
+  for (const edge of edges) {
+    const ranges = found.get(edge.target)
     if (ranges === undefined) {
-      found.set(target, [{ from, to }])
+      found.set(edge.target, [edge])
     } else {
-      ranges.push({ from, to })
+      ranges.push(edge)
     }
   }
   return found

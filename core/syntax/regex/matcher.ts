@@ -58,7 +58,7 @@ const add = (builder: NfaBuilder, node: RegexNode, start: number): number => {
     case "AnyCharacter":
       return builder.addEdgeTo(start, 0, MAX_CODE_POINT)
     case "Literal":
-      return addLiteral(builder, node.text, start, new Map())
+      return addLiteral(builder, node.text, start)
     case "Class": {
       const end = builder.addState()
       for (const { from, to } of node.negated ? complementOf(node.ranges) : node.ranges) {
@@ -103,13 +103,13 @@ const addAnyString = (builder: NfaBuilder, start: number): number => {
 }
 
 /** `branches` is a trie: literals of one union share their prefixes, which keeps the active set small. */
-const addLiteral = (builder: NfaBuilder, text: string, start: number, branches: Map<number, number>): number => {
+const addLiteral = (builder: NfaBuilder, text: string, start: number, branches?: Map<number, number>): number => {
   let at = start
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0
     const branch = at * (MAX_CODE_POINT + 1) + code
-    const next = branches.get(branch) ?? builder.addEdgeTo(at, code, code)
-    branches.set(branch, next)
+    const next = branches?.get(branch) ?? builder.addEdgeTo(at, code, code)
+    branches?.set(branch, next)
     at = next
   }
   return at
