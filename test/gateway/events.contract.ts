@@ -99,7 +99,7 @@ export const eventsContract = (target: () => Target): void => {
         assert.match(noText ?? "", /no "text"/)
         assert.match(noEvent ?? "", /Not an event/)
         assert.match(tooLong ?? "", /too long: at most 1048576 bytes/)
-        assert.match(noUrl ?? "", /no "url"/)
+        assert.match(noUrl ?? "", /needs a "url"/)
         assert.match(noUtf8 ?? "", /UTF-8/)
         assert.deepStrictEqual(await postIds(), [])
       }))
