@@ -50,7 +50,11 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
     const arg = args[i] ?? ""
     if (arg === "--") break
     if (!/^-./.test(arg)) {
-      if (command.args.length === 0) return unexpectedWord(command, arg, called)
+      // Of a command with arguments or without subcommands, @effect/cli names the word.
+      if (command.args.length === 0 && command.subcommands.length > 0) {
+        const names = command.subcommands.map(({ path }) => path.at(-1) ?? "")
+        return `There is no command "${called} ${arg}": ${suggestion(arg, names)}`
+      }
       const problem = wrongChoice(`"${arg}"`, arg, command.args[position++]?.choices ?? [])
       if (problem !== undefined) return problem
       continue
@@ -72,14 +76,6 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
   const missing = command.options.find((option) => !option.isOptional && !given.has(option))
   return missing === undefined ? undefined : `"${called}" needs ${describe(missing)}`
 }
-
-const unexpectedWord = ({ subcommands }: CommandInfo, word: string, called: string): string =>
-  subcommands.length === 0
-    ? `"${called}" takes no arguments: remove "${word}"`
-    : `There is no command "${called} ${word}": ${suggestion(
-        word,
-        subcommands.map(({ path }) => path.at(-1) ?? "")
-      )}`
 
 /** `--platform: add --platform x or --platform firehose` */
 const describe = ({ names, value, choices }: OptionInfo): string => {

@@ -15,6 +15,7 @@ const command = (path: ReadonlyArray<string>, extra: Partial<CommandInfo> = {}):
 
 const commands = [
   command(["matches"], {
+    subcommands: [command(["matches", "redact"])],
     options: [
       { names: ["-f", "--follow"], value: Option.none(), choices: [], about: "", isOptional: true },
       { names: ["--rule"], value: Option.some("rule-id"), choices: [], about: "", isOptional: true },
@@ -60,7 +61,7 @@ describe("problemIn", () => {
     ["matches --platform", "--platform needs a value: x or firehose"],
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
-    ["matches extra", '"earshot matches" takes no arguments: remove "extra"'],
+    ["matches extra", 'There is no command "earshot matches extra": expected one of redact'],
     ["syntax y", '"y": expected x or firehose'],
     ["limit -5", 'Expected <number>, not "-5": New limit'],
     ["matches -5", '"earshot matches" has no option -5: expected one of -f, --follow, --rule, --platform'],
