@@ -1,9 +1,10 @@
 /** Quotas for tests. */
+
 import { Clock, Effect, Layer } from "effect"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import { type Defaults, WINDOW_SECONDS } from "../core/quotas/Limit.ts"
-import { LimitStore } from "../core/quotas/LimitStore.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
+import { memoryLimits } from "./stores/memoryLimits.ts"
 
 export const NO_LIMITS: Defaults = {
   requests: 0,
@@ -19,7 +20,7 @@ export const NO_LIMITS: Defaults = {
 /** On a memory store, with no limits except these. */
 export const quotas = (limits: Partial<Defaults> = {}) =>
   Quotas.layerWith({ defaults: { ...NO_LIMITS, ...limits }, isOnlyProcess: true }).pipe(
-    Layer.provide(Layer.merge(LimitStore.layerMemory, RuntimeEntropy.layer))
+    Layer.provide(Layer.merge(memoryLimits, RuntimeEntropy.layer))
   )
 
 /** Counters start again at every full minute: waits for the next one if this one is nearly over. */

@@ -1,4 +1,5 @@
 /** Stores on every engine, each in a temporary folder or database. */
+
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,19 +12,29 @@ import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
-import { EventLog } from "../core/backtests/EventLog.ts"
-import { PostCounts } from "../core/budget/PostCounts.ts"
-import { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
-import { StreamStore } from "../core/coverage/StreamStore.ts"
-import { ClaimStore } from "../core/idempotency/ClaimStore.ts"
-import { KeyStore } from "../core/keys/KeyStore.ts"
-import { MatchStore } from "../core/matches/MatchStore.ts"
-import { LimitStore } from "../core/quotas/LimitStore.ts"
-import { layerMemory as memoryRules } from "../core/rules/memoryRules.ts"
+import type { EventLog } from "../core/backtests/EventLog.ts"
+import type { PostCounts } from "../core/budget/PostCounts.ts"
+import type { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
+import type { StreamStore } from "../core/coverage/StreamStore.ts"
+import type { ClaimStore } from "../core/idempotency/ClaimStore.ts"
+import type { KeyStore } from "../core/keys/KeyStore.ts"
+import type { MatchStore } from "../core/matches/MatchStore.ts"
+import type { LimitStore } from "../core/quotas/LimitStore.ts"
 import type { RuleStore } from "../core/rules/RuleStore.ts"
-import { ShadowStore } from "../core/shadows/ShadowStore.ts"
-import { WebhookStore } from "../core/webhooks/WebhookStore.ts"
+import type { ShadowStore } from "../core/shadows/ShadowStore.ts"
+import type { WebhookStore } from "../core/webhooks/WebhookStore.ts"
 import { asSuperuser, TEMPLATE } from "./postgres.ts"
+import { memoryClaims } from "./stores/memoryClaims.ts"
+import { memoryEvents } from "./stores/memoryEvents.ts"
+import { memoryKeys } from "./stores/memoryKeys.ts"
+import { memoryLimits } from "./stores/memoryLimits.ts"
+import { memoryLookUpRounds } from "./stores/memoryLookUpRounds.ts"
+import { memoryMatches } from "./stores/memoryMatches.ts"
+import { memoryPostCounts } from "./stores/memoryPostCounts.ts"
+import { memoryRules } from "./stores/memoryRules.ts"
+import { memoryShadows } from "./stores/memoryShadows.ts"
+import { memoryStreams } from "./stores/memoryStreams.ts"
+import { memoryWebhooks } from "./stores/memoryWebhooks.ts"
 
 export type Stores =
   | RuleStore
@@ -59,17 +70,17 @@ export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotO
 )
 
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
-  WebhookStore.layerMemory,
-  KeyStore.layerMemory,
-  EventLog.layerMemory,
-  LimitStore.layerMemory,
-  LookUpRounds.layerMemory,
-  PostCounts.layerMemory,
-  ClaimStore.layerMemory
+  memoryWebhooks,
+  memoryKeys,
+  memoryEvents,
+  memoryLimits,
+  memoryLookUpRounds,
+  memoryPostCounts,
+  memoryClaims
 ).pipe(
-  Layer.provideMerge(ShadowStore.layerMemory),
-  Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.merge(memoryRules, StreamStore.layerMemory))
+  Layer.provideMerge(memoryShadows),
+  Layer.provideMerge(memoryMatches),
+  Layer.provideMerge(Layer.merge(memoryRules, memoryStreams))
 )
 
 /** The stores that every contract suite runs on. */

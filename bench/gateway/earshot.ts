@@ -1,4 +1,5 @@
 /** Our gateway, composed as in `main.ts`, over in-memory stores. Pages come from the arrays of the other servers. */
+
 import { Effect, Layer, Option, Redacted } from "effect"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
@@ -7,38 +8,39 @@ import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
-import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
-import { PostCounts } from "../../core/budget/PostCounts.ts"
-import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
-import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import { Idempotency } from "../../core/idempotency/Idempotency.ts"
-import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { type MatchPage, MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
-import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
-import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import { Shadows } from "../../core/shadows/Shadows.ts"
 import { Status } from "../../core/status/Status.ts"
-import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { localPlatforms } from "../../test/platforms.ts"
+import { memoryClaims } from "../../test/stores/memoryClaims.ts"
+import { memoryEvents } from "../../test/stores/memoryEvents.ts"
+import { memoryKeys } from "../../test/stores/memoryKeys.ts"
+import { memoryMatches } from "../../test/stores/memoryMatches.ts"
+import { memoryPostCounts } from "../../test/stores/memoryPostCounts.ts"
+import { memoryRules } from "../../test/stores/memoryRules.ts"
+import { memoryShadows } from "../../test/stores/memoryShadows.ts"
+import { memoryStreams } from "../../test/stores/memoryStreams.ts"
+import { memoryWebhooks } from "../../test/stores/memoryWebhooks.ts"
 import { KEY, matches, rules, select } from "./data.ts"
 
-const stores = WebhookStore.layerMemory.pipe(
-  Layer.provideMerge(ShadowStore.layerMemory),
-  Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory))
+const stores = memoryWebhooks.pipe(
+  Layer.provideMerge(memoryShadows),
+  Layer.provideMerge(memoryMatches),
+  Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, memoryKeys, memoryPostCounts))
 )
 
 /** Gateways are compared, not stores. */
@@ -71,7 +73,7 @@ export const layer = Layer.provideMerge(
     Webhooks.layer,
     Status.layer,
     Accounts.layer,
-    Layer.provide(Idempotency.layerWith({ isOnlyProcess: true }), ClaimStore.layerMemory)
+    Layer.provide(Idempotency.layerWith({ isOnlyProcess: true }), memoryClaims)
   ),
   Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(
@@ -79,7 +81,7 @@ export const layer = Layer.provideMerge(
   Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
   // A limit that is never reached: requests are counted, and answers have the headers.
   Layer.provideMerge(localPlatforms({}, { requests: 1_000_000_000 })),
-  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
+  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), memoryEvents)),
   Layer.provideMerge(listsArrays),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),

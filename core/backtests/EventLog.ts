@@ -1,5 +1,5 @@
-/** Storage port for the logs of recent events, with an in-memory layer. */
-import { Context, Effect, Layer, Stream } from "effect"
+/** Storage port for the logs of recent events. */
+import { Context, type Effect, Stream } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -47,54 +47,7 @@ export class EventLog extends Context.Tag("core/EventLog")<
       isUnwanted: (json: string) => boolean
     ) => Effect.Effect<void, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<EventLog> = Layer.sync(EventLog, () => {
-    const logs = new Map<LogId, Array<Segment>>()
-    const segmentsOf = (log: LogId) => logs.get(log) ?? []
-
-    return EventLog.of({
-      logs: Effect.sync(() =>
-        [...logs].flatMap(([log, segments]) => {
-          const newestAt = segments.at(-1)?.events[0]?.receivedAt
-          return newestAt === undefined ? [] : [{ log, newestAt }]
-        })
-      ),
-      append: (log, segment) =>
-        Effect.sync(() => {
-          logs.set(log, [...segmentsOf(log), segment])
-        }),
-      trim: (log, keep) =>
-        Effect.sync(() => {
-          let { events, size } = keep
-          const kept = segmentsOf(log)
-            .toReversed()
-            .filter((segment) => {
-              const isKept = events > 0 && sizeOf(segment) <= size
-              events -= segment.events.length
-              size -= sizeOf(segment)
-              return isKept
-            })
-          logs.set(log, kept.reverse())
-        }),
-      recent: (log, limit) =>
-        newestOf(
-          Stream.suspend(() => Stream.fromIterable(segmentsOf(log).toReversed())),
-          limit
-        ),
-      remove: (platform, isUnwanted) =>
-        Effect.sync(() => {
-          for (const [log, segments] of logs) {
-            if (!isLogOf(platform, log)) continue
-            const kept = segments.map((segment) => withoutEvents(segment, isUnwanted))
-            logs.set(
-              log,
-              kept.filter(({ events }) => events.length > 0)
-            )
-          }
-        })
-    })
-  })
-}
+>() {}
 
 export const isLogOf = (platform: PlatformId, log: LogId): boolean => log === platform || log.startsWith(`${platform}/`)
 

@@ -1,5 +1,5 @@
 /** Storage port for the number of posts received per month and hour: in total, per account and per rule. */
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -34,37 +34,4 @@ export class PostCounts extends Context.Tag("core/PostCounts")<
     /** Deletes older months and hours. */
     readonly forget: (older: { readonly month: Period; readonly hour: Period }) => Effect.Effect<void, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<PostCounts> = Layer.sync(PostCounts, () => {
-    const stored = new Map<string, { platform: PlatformId; period: Period; subject: Subject; posts: number }>()
-    const keyOf = (...parts: ReadonlyArray<string>) => parts.join(" ")
-
-    return PostCounts.of({
-      add: (platform, periods, counts) =>
-        Effect.sync(() => {
-          for (const period of periods) {
-            for (const [subject, posts] of counts) {
-              const key = keyOf(platform, period, subject)
-              stored.set(key, { platform, period, subject, posts: posts + (stored.get(key)?.posts ?? 0) })
-            }
-          }
-        }),
-      count: (platform, period, subject) => Effect.sync(() => stored.get(keyOf(platform, period, subject))?.posts ?? 0),
-      sums: (platform, periods) =>
-        Effect.sync(() => {
-          const sums = new Map<Subject, number>()
-          for (const row of stored.values()) {
-            if (row.platform !== platform || !periods.includes(row.period)) continue
-            sums.set(row.subject, row.posts + (sums.get(row.subject) ?? 0))
-          }
-          return sums
-        }),
-      forget: ({ month, hour }) =>
-        Effect.sync(() => {
-          for (const [key, { period }] of stored) {
-            if (period < (period.length === hour.length ? hour : month)) stored.delete(key)
-          }
-        })
-    })
-  })
-}
+>() {}

@@ -1,5 +1,5 @@
-/** Storage port for the place of the compliance job on each platform, with an in-memory layer. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+/** Storage port for the place of the compliance job on each platform. */
+import { Context, type Effect, type Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { MatchId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -27,27 +27,4 @@ export class LookUpRounds extends Context.Tag("core/LookUpRounds")<
     readonly save: (platform: PlatformId, claim: string, round: Round) => Effect.Effect<void, StoreUnavailable>
     readonly release: (platform: PlatformId, claim: string) => Effect.Effect<void, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<LookUpRounds> = Layer.sync(LookUpRounds, () => {
-    const claims = new Map<PlatformId, { readonly claim: string; readonly until: number }>()
-    const rounds = new Map<PlatformId, Round>()
-    const holds = (platform: PlatformId, claim: string) => claims.get(platform)?.claim === claim
-
-    return LookUpRounds.of({
-      claim: (platform, claim, millis) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          if (!holds(platform, claim) && (claims.get(platform)?.until ?? 0) > now) return Option.none()
-          claims.set(platform, { claim, until: now + millis })
-          return Option.some({ last: Option.fromNullable(rounds.get(platform)) })
-        }),
-      save: (platform, claim, round) =>
-        Effect.sync(() => {
-          if (holds(platform, claim)) rounds.set(platform, round)
-        }),
-      release: (platform, claim) =>
-        Effect.sync(() => {
-          if (holds(platform, claim)) claims.delete(platform)
-        })
-    })
-  })
-}
+>() {}

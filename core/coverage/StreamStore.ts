@@ -1,8 +1,8 @@
 /** Storage port for the stream state of each platform: cursor, coverage, gaps and dead letters. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
-import { type Gap, isWithin, type Ledger, type LedgerChange } from "./Coverage.ts"
+import type { Gap, Ledger, LedgerChange } from "./Coverage.ts"
 
 export interface StreamRecord {
   readonly ledger: Ledger
@@ -46,37 +46,4 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
     /** Newest first. */
     readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<StreamStore> = Layer.sync(StreamStore, () => {
-    const records = new Map<PlatformId, StreamRecord>()
-    const gaps = new Map<PlatformId, ReadonlyArray<Gap>>()
-    const deadLetters: Array<DeadLetter> = []
-
-    const save = ({ platform, ledger, cursor, batch, gaps: ended, recovered }: StreamProgress) =>
-      Effect.sync(() => {
-        const before = records.get(platform)
-        if (before === undefined || before.batch <= batch) {
-          records.set(platform, { ledger, cursor: Option.orElse(cursor, () => before?.cursor ?? Option.none()), batch })
-        }
-        const isNowRecovered = (gap: Gap) => recovered.some((period) => isWithin(gap, period))
-        const earlier = (gaps.get(platform) ?? []).map((gap) =>
-          isNowRecovered(gap) ? { ...gap, isRecovered: true } : gap
-        )
-        gaps.set(platform, [...earlier, ...ended])
-      })
-
-    return StreamStore.of({
-      load: (platform) => Effect.sync(() => Option.fromNullable(records.get(platform))),
-      save,
-      gaps: (platform, { from, to, limit }) =>
-        Effect.sync(() =>
-          (gaps.get(platform) ?? [])
-            .filter((gap) => gap.to > from && gap.from < to)
-            .sort((a, b) => b.from - a.from)
-            .slice(0, limit)
-        ),
-      addDeadLetter: (letter) => Effect.sync(() => void deadLetters.push(letter)),
-      deadLetters: (limit) => Effect.sync(() => deadLetters.toReversed().slice(0, limit))
-    })
-  })
-}
+>() {}

@@ -1,6 +1,6 @@
-/** Storage port for idempotency keys, with an in-memory layer. */
-import { Context, Effect, Layer, Option } from "effect"
-import { StoreUnavailable } from "../model/Errors.ts"
+/** Storage port for idempotency keys. */
+import { Context, type Effect, type Option } from "effect"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 
 /** One of the attempts to run the operation of a key. */
@@ -45,48 +45,7 @@ export class ClaimStore extends Context.Tag("core/ClaimStore")<
     /** Deletes claims from before that time. Returns their number, up to `atMost`. */
     readonly expire: (before: Timestamp, atMost: number) => Effect.Effect<number, StoreUnavailable>
   }
->() {
-  /** A process that ends takes its claims with it, so none is ever abandoned. */
-  static readonly layerMemory: Layer.Layer<ClaimStore> = Layer.sync(ClaimStore, () => {
-    const claims = new Map<string, NewClaim & Pick<Claimed, "answer">>()
-    const ownOf = ({ digest, attempt }: Attempt) => {
-      const claim = claims.get(digest)
-      return claim?.attempt === attempt ? claim : undefined
-    }
-
-    return ClaimStore.of({
-      begin: (claim) =>
-        Effect.sync(() => {
-          const known = claims.get(claim.digest)
-          if (known !== undefined && known.at >= claim.expiredBefore) return Option.some(known)
-          claims.set(claim.digest, { ...claim, answer: Option.none() })
-          return Option.none()
-        }),
-      keep: (attempt, answer) =>
-        Effect.suspend(() => {
-          const own = ownOf(attempt)
-          if (own === undefined) return new StoreUnavailable({ operation: "claims.keep", cause: TAKEN_OVER })
-          claims.set(own.digest, { ...own, answer: Option.some(answer) })
-          return Effect.void
-        }),
-      release: (attempt) =>
-        Effect.sync(() => {
-          const own = ownOf(attempt)
-          if (own !== undefined && Option.isNone(own.answer)) claims.delete(own.digest)
-        }),
-      releaseAll: Effect.sync(() => {
-        for (const [digest, { answer }] of claims) if (Option.isNone(answer)) claims.delete(digest)
-      }),
-      atomically: (effect) => effect,
-      expire: (before, atMost) =>
-        Effect.sync(() => {
-          const old = [...claims.values()].filter(({ at }) => at < before).slice(0, atMost)
-          for (const { digest } of old) claims.delete(digest)
-          return old.length
-        })
-    })
-  })
-}
+>() {}
 
 /** The cause of the failure of an attempt that was replaced. */
 export const TAKEN_OVER = "Another attempt with the same idempotency key has taken over"

@@ -1,5 +1,5 @@
 /** Storage port for the limits that the operator set for one account, and for counters that servers share. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { LimitName, WindowLimit } from "./Limit.ts"
@@ -31,38 +31,4 @@ export class LimitStore extends Context.Tag("core/LimitStore")<
       counts: ReadonlyArray<Count>
     ) => Effect.Effect<ReadonlyArray<Count>, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<LimitStore> = Layer.sync(LimitStore, () => {
-    const limits = new Map<AccountId, Map<string, number>>()
-    let shared: ReadonlyArray<Count & { readonly server: string }> = []
-
-    return LimitStore.of({
-      limitsOf: (account) => Effect.sync(() => new Map(limits.get(account))),
-      setLimit: (account, name, value) =>
-        Effect.sync(() => {
-          const own = limits.get(account) ?? new Map<string, number>()
-          limits.set(account, own)
-          if (Option.isSome(value)) own.set(name, value.value)
-          else own.delete(name)
-        }),
-      shareCounts: (server, counts) =>
-        Effect.sync(() => {
-          const isSame = (one: Count, other: Count) =>
-            one.account === other.account && one.limit === other.limit && one.window === other.window
-          const newest = Math.max(...counts.map(({ window }) => window))
-          shared = [
-            ...shared.filter(
-              (old) => old.window >= newest && !(old.server === server && counts.some((count) => isSame(old, count)))
-            ),
-            ...counts.map((count) => ({ ...count, server }))
-          ]
-          return counts.map((count) => ({
-            ...count,
-            used: shared
-              .filter((other) => other.server !== server && isSame(other, count))
-              .reduce((sum, { used }) => sum + used, 0)
-          }))
-        })
-    })
-  })
-}
+>() {}

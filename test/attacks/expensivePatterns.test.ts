@@ -1,20 +1,21 @@
 /** Filters that need much work per character, on events that are as long as possible. */
+
 import { existsSync, readFileSync } from "node:fs"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
 import { Backtests } from "../../core/backtests/Backtests.ts"
-import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { firehose } from "../../core/languages/firehose.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { checkFilters } from "../../core/rules/RuleCheck.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
+import { memoryEvents } from "../stores/memoryEvents.ts"
+import { memoryRules } from "../stores/memoryRules.ts"
 
 /** The filter of the attack, and the most expensive one of its kind that is accepted. */
 const attack = (count: number) => `title:/.*a.{${count}}/`
@@ -138,7 +139,7 @@ const TOO_MUCH = "too-much-work"
 /** In milliseconds. Before, the process stalled for seconds; a busy machine alone stalls it for some milliseconds. */
 const MAX_STALL = 150
 
-const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), memoryEvents)
 
 const services = Layer.provideMerge(
   Layer.mergeAll(localPlatforms({}), Backtests.layer, Layer.mock(Rules, {})),

@@ -1,17 +1,18 @@
 /** Runs the platform contract on every adapter: in process, and over real sockets to the simulator. */
+
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import * as X from "../../adapters/x/X.ts"
-import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { languageOf, localPlatforms, PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { memoryEvents } from "../stores/memoryEvents.ts"
+import { memoryRules } from "../stores/memoryRules.ts"
 import { platformContract } from "./platformContract.ts"
 
 const NO_FOREIGN_RULES = "an in-process platform has no foreign rules"
@@ -100,7 +101,7 @@ function overTheWire(id: PlatformId) {
 const stores = Layer.mergeAll(
   memoryRules,
   RuntimeEntropy.layer,
-  Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
+  Layer.provide(RecentEvents.layerWith({ keep: 100 }), memoryEvents)
 )
 
 const services = Layer.merge(Platforms.layer, stores)

@@ -1,11 +1,11 @@
 /** The rule use cases on fake platforms that a test controls. */
+
 import { it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Stream } from "effect"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
 import { type Platform, Platforms, type UpstreamRule } from "../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Pauses } from "../../core/rules/Pauses.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import type { RuleDraft } from "../../core/rules/Rule.ts"
@@ -13,6 +13,7 @@ import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { languageOf, type PlatformId } from "../platforms.ts"
 import { quotas } from "../quotas.ts"
+import { memoryRules } from "../stores/memoryRules.ts"
 
 export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 export const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")

@@ -1,4 +1,5 @@
 /** The whole service in process, on a simulated clock, with the simulator as both platforms. */
+
 import { Cause, Clock, Context, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
@@ -7,25 +8,28 @@ import type { State } from "../../adapters/simulator/Control.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import type { SettingsPatch } from "../../adapters/simulator/settings.ts"
 import * as X from "../../adapters/x/X.ts"
-import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import * as Enforcer from "../../core/budget/Enforcer.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
-import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
-import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { PlatformId } from "../platforms.ts"
 import { quotas } from "../quotas.ts"
+import { memoryEvents } from "../stores/memoryEvents.ts"
+import { memoryKeys } from "../stores/memoryKeys.ts"
+import { memoryMatches } from "../stores/memoryMatches.ts"
+import { memoryPostCounts } from "../stores/memoryPostCounts.ts"
+import { memoryRules } from "../stores/memoryRules.ts"
+import { memoryShadows } from "../stores/memoryShadows.ts"
+import { memoryStreams } from "../stores/memoryStreams.ts"
 import { SimulatedClock, settle } from "./SimulatedClock.ts"
 import { TrafficRecorder } from "./TrafficRecorder.ts"
 
@@ -145,11 +149,8 @@ const layerOf = (
     Layer.provideMerge(writeSeconds > 0 ? slowWrites(writeSeconds) : Layer.empty),
     Layer.provideMerge(
       Layer.provideMerge(
-        Layer.provideMerge(
-          Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
-          StreamStore.layerMemory
-        ),
-        Layer.mergeAll(memoryRules, PostCounts.layerMemory, KeyStore.layerMemory)
+        Layer.provideMerge(Layer.provideMerge(memoryShadows, memoryMatches), memoryStreams),
+        Layer.mergeAll(memoryRules, memoryPostCounts, memoryKeys)
       )
     ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
@@ -158,10 +159,7 @@ const layerOf = (
 
 /** On the real clock: its work every second would slow down a simulated day. */
 const recentEvents = Layer.scopedContext(
-  Effect.withClock(
-    Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(EventLog.layerMemory))),
-    Clock.make()
-  )
+  Effect.withClock(Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(memoryEvents))), Clock.make())
 )
 
 /** Each write waits first. */

@@ -1,9 +1,10 @@
 /** Rules on Firehose: registration, ownership, refusals and failures. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 import { MANAGER, settle, stage, TAP } from "../simulator/stage.ts"
 import { collect, makeAdapter, passInSteps, TOKEN } from "./platform.ts"
 

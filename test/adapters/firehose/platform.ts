@@ -1,4 +1,5 @@
 /** Runs the Firehose adapter on the test clock, against the simulator or a fake network. */
+
 import {
   Chunk,
   Clock,
@@ -16,12 +17,12 @@ import {
 import { layerWith } from "../../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
-import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { defaults, type Stage, settle, stage } from "../simulator/stage.ts"
 
@@ -131,10 +132,7 @@ export const intervals = (on: Stage) =>
 
 /** On the real clock: it works every second, which makes simulated days slow. */
 const recentEvents = Layer.scopedContext(
-  Effect.withClock(
-    Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(EventLog.layerMemory))),
-    Clock.make()
-  )
+  Effect.withClock(Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(memoryEvents))), Clock.make())
 )
 
 const titleOf = ({ payload }: Delivery): unknown => {

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ownTags } from "../../../adapters/http/OwnTags.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
-import { layerMemory } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 
 const OURS = { isOurs: true }
 const NEWER = { isOurs: false, isNewer: true }
@@ -68,7 +68,7 @@ describe("ownTags", () => {
 /** Its generations have these last numbers. */
 const newStore = (generations: ReadonlyMap<string, number> = new Map()) =>
   Effect.gen(function* () {
-    const context = yield* Layer.build(Layer.fresh(layerMemory))
+    const context = yield* Layer.build(Layer.fresh(memoryRules))
     const store = yield* Effect.provide(RuleStore, context)
     for (const [generation, last] of generations) {
       yield* Effect.repeatN(store.nextOfGeneration(generation), last - 1)

@@ -1,13 +1,14 @@
 /** The status of an in-process platform. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock } from "effect"
-import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { localPlatforms, PLATFORM_IDS } from "../../platforms.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 
 describe("Local", () => {
   it.scoped("status has the time of the last published event, also without a match", () =>
@@ -31,7 +32,7 @@ describe("Local", () => {
 const services = Layer.mergeAll(
   Platforms.layer,
   memoryRules,
-  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10 }), EventLog.layerMemory), Entropy.layerCounting)
+  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10 }), memoryEvents), Entropy.layerCounting)
 )
 
 const local = Layer.provideMerge(localPlatforms(), services)

@@ -1,4 +1,5 @@
 /** Publishing to a slow store: back-pressure per batch, and a timeout without progress. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { publisher, type Sink } from "../../../adapters/local/publish.ts"
@@ -7,11 +8,11 @@ import { EventRoom } from "../../../core/disk/EventRoom.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { nextTurn } from "../../../core/work/turns.ts"
 import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 
 const posts = (count: number) =>
   sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))

@@ -1,4 +1,5 @@
 /** Runs the X adapter on the test clock, against the simulator or a fake network. */
+
 import { Cause, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import { Freezes } from "../../../adapters/http/Freezes.ts"
@@ -7,7 +8,7 @@ import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
 /** The tag of rules from the memory store. */

@@ -1,4 +1,5 @@
 /** Backtests: counts, rates, samples and notes. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Context, type Duration, Effect, Layer, Stream, TestClock } from "effect"
 import { Backtests, type OwnedRule } from "../../../core/backtests/Backtests.ts"
@@ -7,6 +8,7 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { checkRule, languageOf, type PlatformId } from "../../platforms.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { workTaking } from "../work/workTaking.ts"
 
 const NOON = Date.parse("2026-11-15T12:00:00.000Z")
@@ -15,7 +17,7 @@ const MINUTE = 60_000
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
-const recentEvents = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)
+const recentEvents = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), memoryEvents)
 
 describe("Backtests", () => {
   it.scoped("run returns count, share, rate by event time, and the newest samples", () =>
@@ -200,7 +202,7 @@ describe("Backtests", () => {
         ...none,
         note: 'No events to test: no events of "x" have been received yet'
       })
-      const off = yield* runOn(Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory), "x", "storm")
+      const off = yield* runOn(Layer.provide(RecentEvents.layerWith({ keep: 0 }), memoryEvents), "x", "storm")
       assert.deepStrictEqual(off, {
         ...none,
         note: "No events to test: this server keeps no recent events (EARSHOT_RECENT_EVENTS is 0)"
@@ -302,7 +304,7 @@ const backtest = (
 const logWith = (logs: Readonly<Record<LogId, ReadonlyArray<Segment>>>) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(NOON)
-    const context = yield* Layer.build(EventLog.layerMemory)
+    const context = yield* Layer.build(memoryEvents)
     const { append } = Context.get(context, EventLog)
     for (const [log, segments] of Object.entries(logs)) {
       for (const one of segments) yield* append(log, one)

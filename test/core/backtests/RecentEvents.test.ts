@@ -1,4 +1,5 @@
 /** The buffer of recent events, with a working, a failing and a slow store. */
+
 import { assert, describe, it } from "@effect/vitest"
 import {
   Chunk,
@@ -17,6 +18,7 @@ import {
 import { EventLog, type LogId, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
 
 describe("RecentEvents", () => {
   it.scoped("record writes within about a second, in order of arrival", () =>
@@ -239,7 +241,7 @@ describe("RecentEvents", () => {
 
 type Log = typeof EventLog.Service
 
-const memoryLog = Effect.map(Layer.build(EventLog.layerMemory), (context) => Context.get(context, EventLog))
+const memoryLog = Effect.map(Layer.build(memoryEvents), (context) => Context.get(context, EventLog))
 
 /** RecentEvents on a store that can fail or hang, with its log output. */
 const started = (keep: number) => Effect.flatMap(memoryLog, (log) => startedOn(log, keep))

@@ -1,4 +1,5 @@
 /** The coverage of rules: only the time in which the stream was open and the platform held the rule. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { newLedger } from "../../../core/coverage/Coverage.ts"
@@ -8,11 +9,12 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { GapCause } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
 import { ann } from "../world.ts"
 
-const layer = Layer.mergeAll(memoryRules, StreamStore.layerMemory, Layer.provide(Ids.layer, Entropy.layerCounting))
+const layer = Layer.mergeAll(memoryRules, memoryStreams, Layer.provide(Ids.layer, Entropy.layerCounting))
 
 const minute = (minutes: number) => Timestamp.fromMillis(minutes * 60_000)
 

@@ -7,10 +7,11 @@ import { Idempotency, type KeyedRequest } from "../../../core/idempotency/Idempo
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
+import { memoryClaims } from "../../stores/memoryClaims.ts"
 import { ann, bob } from "../world.ts"
 
 const layer = Idempotency.layerWith({ isOnlyProcess: true }).pipe(
-  Layer.provide(ClaimStore.layerMemory),
+  Layer.provide(memoryClaims),
   Layer.provide(Entropy.layerCounting)
 )
 
@@ -145,7 +146,7 @@ describe("expireAnswers", () => {
       yield* expire
       assert.isTrue(Option.isSome(yield* store.begin(young)))
       assert.isTrue(Option.isNone(yield* store.begin(old)))
-    }).pipe(Effect.provide(ClaimStore.layerMemory))
+    }).pipe(Effect.provide(memoryClaims))
   )
 })
 

@@ -1,4 +1,5 @@
 /** Ingest: fan-out to rules, dedupe, acknowledgement after the write, dead letters and coverage. */
+
 import { assert, describe, it } from "@effect/vitest"
 import {
   Clock,
@@ -19,26 +20,29 @@ import { PostBudget } from "../../../core/budget/PostBudget.ts"
 import { monthOf, PostCounts } from "../../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
-import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, fromUuid, Ids } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { ShadowStore } from "../../../core/shadows/ShadowStore.ts"
 import { exposition } from "../../../gateway/metrics.ts"
 import { languageOf } from "../../platforms.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
+import { memoryKeys } from "../../stores/memoryKeys.ts"
+import { memoryMatches } from "../../stores/memoryMatches.ts"
+import { memoryPostCounts } from "../../stores/memoryPostCounts.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryShadows } from "../../stores/memoryShadows.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 const stores = Layer.provideMerge(
-  Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
-  Layer.mergeAll(memoryRules, StreamStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
+  Layer.provideMerge(memoryShadows, memoryMatches),
+  Layer.mergeAll(memoryRules, memoryStreams, memoryPostCounts, memoryKeys)
 )
 const base = Layer.provideMerge(
   Layer.provideMerge(PostBudget.layer, Registrations.layerWith({ isOnlyProcess: true })),

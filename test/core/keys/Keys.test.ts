@@ -1,4 +1,5 @@
 /** Keys: format, authentication and revocation. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Ref, TestClock } from "effect"
 import * as fc from "fast-check"
@@ -8,9 +9,10 @@ import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { EVERY_ACCOUNT, Keys } from "../../../core/keys/Keys.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromUuid, Ids, KeyId } from "../../../core/model/Ids.ts"
+import { memoryKeys } from "../../stores/memoryKeys.ts"
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
-const layer = Keys.layer.pipe(Layer.provideMerge(KeyStore.layerMemory), Layer.provide(runtime))
+const layer = Keys.layer.pipe(Layer.provideMerge(memoryKeys), Layer.provide(runtime))
 
 const FORCED = { ...EVERY_ACCOUNT, force: true }
 
@@ -109,7 +111,7 @@ describe("Keys", () => {
         yield* Effect.flip(keys.authenticate(`es_${"0".repeat(38)}`))
         assert.strictEqual(yield* Ref.get(queries), 2)
       }).pipe(Effect.provide(Keys.layer.pipe(Layer.provide(Layer.succeed(KeyStore, counting)), Layer.provide(runtime))))
-    }).pipe(Effect.provide(KeyStore.layerMemory))
+    }).pipe(Effect.provide(memoryKeys))
   )
 
   it.effect("recall knows what was looked up within five seconds, and no revoked key", () =>
@@ -198,7 +200,7 @@ describe("Keys", () => {
         Effect.provide(Keys.layer.pipe(Layer.provide(Layer.succeed(KeyStore, spying)), Layer.provide(runtime)))
       )
       assert.notInclude(yield* Ref.get(seen), secret.slice(0, 12))
-    }).pipe(Effect.provide(KeyStore.layerMemory))
+    }).pipe(Effect.provide(memoryKeys))
   )
 
   it.effect(

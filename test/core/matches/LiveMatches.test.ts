@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
-import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { LiveMatches, type LiveUpdate, nextUpdates } from "../../../core/matches/LiveMatches.ts"
 import { type MatchSelector, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
+import { memoryMatches } from "../../stores/memoryMatches.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
 
-const stores = MatchStore.layerMemory.pipe(Layer.provideMerge(Layer.merge(memoryRules, StreamStore.layerMemory)))
+const stores = memoryMatches.pipe(Layer.provideMerge(Layer.merge(memoryRules, memoryStreams)))
 const layer = Layer.provideMerge(LiveMatches.layer, stores)
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")

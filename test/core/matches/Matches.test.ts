@@ -1,8 +1,8 @@
 /** Matches: list and wait, filtered by account, rule and platform. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Equal, Fiber, Layer, Option, TestClock } from "effect"
 import * as fc from "fast-check"
-import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { LiveMatches } from "../../../core/matches/LiveMatches.ts"
 import { Matches } from "../../../core/matches/Matches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
@@ -10,16 +10,18 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { CursorExpired } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly, type PlatformId } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryMatches } from "../../stores/memoryMatches.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
 
 const layer = Matches.layer.pipe(
   Layer.provideMerge(LiveMatches.layer),
   Layer.provideMerge(quotas()),
   Layer.provideMerge(idsOnly),
-  Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
+  Layer.provideMerge(Layer.provideMerge(memoryMatches, memoryStreams)),
   Layer.provideMerge(memoryRules),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
 )

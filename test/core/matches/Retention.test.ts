@@ -1,16 +1,18 @@
 /** Retention by age, by count and by the limits of each account, on the test clock and memory stores. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, type Scope, TestClock } from "effect"
-import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore, type Trim, type Usage } from "../../../core/matches/MatchStore.ts"
 import * as Retention from "../../../core/matches/Retention.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly } from "../../platforms.ts"
+import { memoryMatches } from "../../stores/memoryMatches.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const rule = fromUuid("rule", "01890000-0000-7000-8000-00000000000b")
@@ -169,11 +171,7 @@ function test(
       yield* rules.activate(rule, new Map([["x" as const, registered]]), createdAt)
       yield* body(logged)
     }).pipe(
-      Effect.provide([
-        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(memoryRules, StreamStore.layerMemory)),
-        idsOnly,
-        logger
-      ])
+      Effect.provide([Layer.provideMerge(memoryMatches, Layer.merge(memoryRules, memoryStreams)), idsOnly, logger])
     )
   )
 }

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, TestClock } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import { layer as sqlStores } from "../../../adapters/sql/stores.ts"
-import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
 import { MatchingLimits } from "../../../core/matching/MatchingLimits.ts"
@@ -11,9 +10,8 @@ import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type MatchingCost, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
-import { LimitStore } from "../../../core/quotas/LimitStore.ts"
+import type { LimitStore } from "../../../core/quotas/LimitStore.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { Pauses } from "../../../core/rules/Pauses.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -21,6 +19,9 @@ import { Rules } from "../../../core/rules/Rules.ts"
 import { serviceOn } from "../../gateway/inProcess.ts"
 import { localPlatforms } from "../../platforms.ts"
 import { earlyInMinute, NO_LIMITS } from "../../quotas.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
+import { memoryLimits } from "../../stores/memoryLimits.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
 import { postgresClient } from "../../stores.ts"
 import { ann, bob, on } from "../world.ts"
 
@@ -233,7 +234,7 @@ interface Server {
   readonly entropy: Layer.Layer<Entropy>
 }
 
-const alone: Server = { stores: Layer.merge(memoryRules, LimitStore.layerMemory), entropy: Entropy.layerCounting }
+const alone: Server = { stores: Layer.merge(memoryRules, memoryLimits), entropy: Entropy.layerCounting }
 
 /** The rule use cases, on a platform that reports costs that the test sets. */
 const matching = ({ stores, entropy } = alone, isOnlyProcess = true) => {
@@ -265,7 +266,7 @@ const matching = ({ stores, entropy } = alone, isOnlyProcess = true) => {
   )
   const platforms = Layer.provideMerge(costing, localPlatforms())
   const quotas = Quotas.layerWith({ defaults: { ...NO_LIMITS, matching: LIMIT }, isOnlyProcess })
-  const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
+  const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), memoryEvents)
   return Rules.layer.pipe(
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),

@@ -1,4 +1,5 @@
 /** Quotas: windows, streams, work, changed limits, and servers that share a store. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Option, TestClock } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
@@ -9,6 +10,7 @@ import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { inTurns, type Turns } from "../../../core/work/turns.ts"
 import { idsOnly } from "../../platforms.ts"
 import { NO_LIMITS, quotas } from "../../quotas.ts"
+import { memoryLimits } from "../../stores/memoryLimits.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
@@ -168,7 +170,7 @@ describe("Quotas", () => {
       assert.deepStrictEqual([yield* sent(one, 5), yield* sent(other, 5)], [0, 0])
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* sent(one, 20), 10)
-    }).pipe(Effect.scoped, Effect.provide(LimitStore.layerMemory))
+    }).pipe(Effect.scoped, Effect.provide(memoryLimits))
   )
 })
 

@@ -1,8 +1,8 @@
 /** The check use case: issues, canonical text, translation, explanation, backtest and the platform's verdict. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
-import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { PlatformRefused } from "../../../core/model/Errors.ts"
 import { type AccountId, fromUuid } from "../../../core/model/Ids.ts"
@@ -12,9 +12,10 @@ import type { RegistrationState, Rule } from "../../../core/rules/Rule.ts"
 import { checkFilters } from "../../../core/rules/RuleCheck.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { Fakes, fakes } from "../world.ts"
 
-const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), memoryEvents)
 
 /** The rules of the accounts; those without an entry have none. */
 const withRules = (rules: ReadonlyMap<AccountId, ReadonlyArray<Rule>> = new Map()) =>

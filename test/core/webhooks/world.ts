@@ -1,4 +1,5 @@
 /** Webhooks with fake receivers and memory stores. */
+
 import { it } from "@effect/vitest"
 import { Effect, Layer, Option, type Scope } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
@@ -6,7 +7,6 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
-import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
@@ -16,6 +16,10 @@ import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryMatches } from "../../stores/memoryMatches.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { memoryStreams } from "../../stores/memoryStreams.ts"
+import { memoryWebhooks } from "../../stores/memoryWebhooks.ts"
 
 export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 
@@ -36,9 +40,9 @@ export const answered = (status: number, retryAfter = Option.none<number>()): An
   retryAfter
 })
 
-const stores = WebhookStore.layerMemory.pipe(
-  Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, idsOnly))
+const stores = memoryWebhooks.pipe(
+  Layer.provideMerge(memoryMatches),
+  Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, idsOnly))
 )
 
 export interface World {

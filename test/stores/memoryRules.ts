@@ -1,19 +1,19 @@
 /** `RuleStore` in memory. */
 import { Effect, Layer, Option } from "effect"
-import { RuleLimitReached, RuleNotFound, RuleVersionChanged } from "../model/Errors.ts"
-import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
-import type { PlatformId } from "../model/PlatformId.ts"
-import type { Timestamp } from "../model/Timestamp.ts"
-import type { Registered } from "../platforms/Platform.ts"
-import type { RegistrationState, Rule } from "./Rule.ts"
+import { RuleLimitReached, RuleNotFound, RuleVersionChanged } from "../../core/model/Errors.ts"
+import type { AccountId, KeyId, RuleId } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { Timestamp } from "../../core/model/Timestamp.ts"
+import type { Registered } from "../../core/platforms/Platform.ts"
+import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
 import {
   BEFORE_PROMOTION,
   causeOf,
   DROPPED,
   type NewRule,
   PAUSED,
-  PENDING,
   type Pause,
+  PENDING,
   type RuleGap,
   type RuleLink,
   RuleStore,
@@ -21,9 +21,9 @@ import {
   type StoredVersion,
   type Watches,
   type WatchSelector
-} from "./RuleStore.ts"
+} from "../../core/rules/RuleStore.ts"
 
-export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
+export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
   const rules = new Map<RuleId, MemoryRule>()
   const comparisons = new Map<PlatformId, Timestamp>()
   let gaps: ReadonlyArray<MemoryGap> = []
