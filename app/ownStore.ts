@@ -16,7 +16,7 @@ import { operatorGateway } from "../gateway/operator.ts"
 import { operatorClient, operatorUseCases, runningServer } from "./operator.ts"
 import { service, serviceOptions } from "./service.ts"
 import { MAX_RECENT_EVENTS, storeSettings } from "./settings.ts"
-import { runtime, stores } from "./stores.ts"
+import { runtime, sharedStores, stores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 /** The gateway on the configured store. Every request acts as the account. */
@@ -166,7 +166,7 @@ const serviceHere = Effect.gen(function* () {
   const options = yield* serviceOptions
   // The maximum: a command must not delete events that a server with other settings keeps.
   const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
-  const context = yield* Layer.build(service({ ...options, settings }))
+  const context = yield* Layer.build(service({ ...options, settings }, sharedStores({ isServer: false })))
   return { context, isOnlyProcess: options.isOnlyProcess }
 })
 

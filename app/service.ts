@@ -7,48 +7,31 @@ import * as Off from "../adapters/off/Off.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Otlp from "../adapters/telemetry/otlp.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
-import { Accounts } from "../core/accounts/Accounts.ts"
-import { Backtests } from "../core/backtests/Backtests.ts"
-import { RecentEvents } from "../core/backtests/RecentEvents.ts"
 import * as Enforcer from "../core/budget/Enforcer.ts"
-import { PostBudget } from "../core/budget/PostBudget.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
-import { Redactions } from "../core/compliance/Redactions.ts"
 import { Disk } from "../core/disk/Disk.ts"
 import { EventRoom } from "../core/disk/EventRoom.ts"
-import { Explanations } from "../core/explanations/Explanations.ts"
 import { expireAnswers } from "../core/idempotency/expireAnswers.ts"
-import { Idempotency } from "../core/idempotency/Idempotency.ts"
-import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
-import { Keys } from "../core/keys/Keys.ts"
-import { LiveMatches } from "../core/matches/LiveMatches.ts"
 import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
 import * as EnforceMatching from "../core/matching/enforceMatching.ts"
-import { MatchingLimits } from "../core/matching/MatchingLimits.ts"
 import { type Failpoint, Failpoints } from "../core/model/Failpoints.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import { Ownership } from "../core/ownership/Ownership.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Defaults } from "../core/quotas/Limit.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
-import { Reapply } from "../core/reapply/Reapply.ts"
-import * as CaughtUpFeed from "../core/rules/caughtUpFeed.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
-import { Registrations } from "../core/rules/Registrations.ts"
-import { Rules } from "../core/rules/Rules.ts"
 import { forgetReplaced } from "../core/shadows/forgetReplaced.ts"
-import { Shadows } from "../core/shadows/Shadows.ts"
 import { type Drill, DrillMode, WEBHOOKS_OFF } from "../core/status/Drill.ts"
-import { Status } from "../core/status/Status.ts"
 import * as WatchStore from "../core/status/watchStore.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { WebhookSender } from "../core/webhooks/WebhookSender.ts"
-import { Webhooks } from "../core/webhooks/Webhooks.ts"
+import { useCasesOn } from "./composition.ts"
 import { type InstalledPlatform, installed } from "./platforms.ts"
 import { type CrashPoint, type ServiceSettings, serviceSettings, storeSettings } from "./settings.ts"
-import { runtime, sharedStores } from "./stores.ts"
+import { sharedStores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 export interface ServiceOptions {
@@ -64,8 +47,7 @@ export const serviceOptions = Effect.gen(function* () {
   return { settings, platforms, isOnlyProcess: Option.isNone((yield* storeSettings).databaseUrl) }
 })
 
-/** The use cases, on the platforms and the store. */
-export const service = (options: ServiceOptions, { isServer = false } = {}) => {
+export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, SE>) => {
   const { settings, isOnlyProcess } = options
   const quotas = Layer.unwrapEffect(
     Effect.map(defaultLimits(settings), (defaults) => Quotas.layerWith({ defaults, isOnlyProcess }))
@@ -74,36 +56,18 @@ export const service = (options: ServiceOptions, { isServer = false } = {}) => {
     Layer.provideMerge(registered(options)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
-  const useCases = Layer.mergeAll(
-    Matches.layer,
-    Keys.layer,
-    Webhooks.layer,
-    Status.layer,
-    DeadLetters.layer,
-    Accounts.layer,
-    Redactions.layer,
-    Layer.provideMerge(
-      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
-      Layer.merge(Rules.layer, Backtests.layer)
-    ),
-    Idempotency.layerWith({ isOnlyProcess })
-  )
-  return useCases.pipe(
-    Layer.provideMerge(CaughtUpFeed.layer),
-    Layer.provideMerge(LiveMatches.layer),
-    Layer.provideMerge(sender(settings)),
-    Layer.provideMerge(MatchingLimits.layer),
-    Layer.provideMerge(PostBudget.layer),
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
-    Layer.provideMerge(platforms),
-    Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
-    Layer.provideMerge(sharedStores({ isServer })),
-    Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))),
-    Layer.provideMerge(runtime)
-  )
+  return useCasesOn({
+    platforms,
+    stores,
+    sender: sender(settings),
+    recentEvents: settings.recentEvents,
+    isOnlyProcess
+  }).pipe(Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))))
 }
 
-type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
+const serverOn = (options: ServiceOptions) => service(options, sharedStores({ isServer: true }))
+
+type Running = Layer.Layer.Success<ReturnType<typeof serverOn>> | Scope.Scope
 
 /** Runs the background work (budgets, reconciler, ingest, limits on matching, retention, webhooks, compliance) while the gateway effect runs. */
 export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
@@ -132,7 +96,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       )
     }).pipe(
       Effect.scoped,
-      Effect.provide(service(options, { isServer: true })),
+      Effect.provide(serverOn(options)),
       // Outermost, so that spans of the shutdown are exported too.
       Effect.provide(traces(settings)),
       Option.isNone(settings.crashAt) ? identity : Effect.provideService(Failpoints, crashing(settings.crashAt.value))

@@ -12,42 +12,8 @@ import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
-import type { EventLog } from "../core/backtests/EventLog.ts"
-import type { PostCounts } from "../core/budget/PostCounts.ts"
-import type { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
-import type { StreamStore } from "../core/coverage/StreamStore.ts"
-import type { ClaimStore } from "../core/idempotency/ClaimStore.ts"
-import type { KeyStore } from "../core/keys/KeyStore.ts"
-import type { MatchStore } from "../core/matches/MatchStore.ts"
-import type { LimitStore } from "../core/quotas/LimitStore.ts"
-import type { RuleStore } from "../core/rules/RuleStore.ts"
-import type { ShadowStore } from "../core/shadows/ShadowStore.ts"
-import type { WebhookStore } from "../core/webhooks/WebhookStore.ts"
 import { asSuperuser, TEMPLATE } from "./postgres.ts"
-import { memoryClaims } from "./stores/memoryClaims.ts"
-import { memoryEvents } from "./stores/memoryEvents.ts"
-import { memoryKeys } from "./stores/memoryKeys.ts"
-import { memoryLimits } from "./stores/memoryLimits.ts"
-import { memoryLookUpRounds } from "./stores/memoryLookUpRounds.ts"
-import { memoryMatches } from "./stores/memoryMatches.ts"
-import { memoryPostCounts } from "./stores/memoryPostCounts.ts"
-import { memoryRules } from "./stores/memoryRules.ts"
-import { memoryShadows } from "./stores/memoryShadows.ts"
-import { memoryStreams } from "./stores/memoryStreams.ts"
-import { memoryWebhooks } from "./stores/memoryWebhooks.ts"
-
-export type Stores =
-  | RuleStore
-  | MatchStore
-  | StreamStore
-  | KeyStore
-  | EventLog
-  | WebhookStore
-  | LimitStore
-  | LookUpRounds
-  | PostCounts
-  | ShadowStore
-  | ClaimStore
+import { memoryStores, type Stores } from "./stores/memoryStores.ts"
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -67,20 +33,6 @@ export const pgliteClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpe
 
 export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(
   Effect.map(temporaryDatabase, ({ url }) => postgres.layerWith({ url }))
-)
-
-export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
-  memoryWebhooks,
-  memoryKeys,
-  memoryEvents,
-  memoryLimits,
-  memoryLookUpRounds,
-  memoryPostCounts,
-  memoryClaims
-).pipe(
-  Layer.provideMerge(memoryShadows),
-  Layer.provideMerge(memoryMatches),
-  Layer.provideMerge(Layer.merge(memoryRules, memoryStreams))
 )
 
 /** The stores that every contract suite runs on. */

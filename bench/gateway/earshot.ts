@@ -1,47 +1,17 @@
 /** Our gateway, composed as in `main.ts`, over in-memory stores. Pages come from the arrays of the other servers. */
-
 import { Effect, Layer, Option, Redacted } from "effect"
 import * as Assets from "../../adapters/runtimes/assets.ts"
-import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
-import { Accounts } from "../../core/accounts/Accounts.ts"
-import { Backtests } from "../../core/backtests/Backtests.ts"
-import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { PostBudget } from "../../core/budget/PostBudget.ts"
-import { Explanations } from "../../core/explanations/Explanations.ts"
-import { Idempotency } from "../../core/idempotency/Idempotency.ts"
+import { useCasesOn } from "../../app/composition.ts"
 import { Keys } from "../../core/keys/Keys.ts"
-import { LiveMatches } from "../../core/matches/LiveMatches.ts"
-import { Matches } from "../../core/matches/Matches.ts"
 import { type MatchPage, MatchStore } from "../../core/matches/MatchStore.ts"
-import { Ids } from "../../core/model/Ids.ts"
-import { Reapply } from "../../core/reapply/Reapply.ts"
-import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { Rules } from "../../core/rules/Rules.ts"
-import { Shadows } from "../../core/shadows/Shadows.ts"
-import { Status } from "../../core/status/Status.ts"
-import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { localPlatforms } from "../../test/platforms.ts"
-import { memoryClaims } from "../../test/stores/memoryClaims.ts"
-import { memoryEvents } from "../../test/stores/memoryEvents.ts"
-import { memoryKeys } from "../../test/stores/memoryKeys.ts"
-import { memoryMatches } from "../../test/stores/memoryMatches.ts"
-import { memoryPostCounts } from "../../test/stores/memoryPostCounts.ts"
-import { memoryRules } from "../../test/stores/memoryRules.ts"
-import { memoryShadows } from "../../test/stores/memoryShadows.ts"
-import { memoryStreams } from "../../test/stores/memoryStreams.ts"
-import { memoryWebhooks } from "../../test/stores/memoryWebhooks.ts"
+import { memoryStores } from "../../test/stores/memoryStores.ts"
 import { KEY, matches, rules, select } from "./data.ts"
-
-const stores = memoryWebhooks.pipe(
-  Layer.provideMerge(memoryShadows),
-  Layer.provideMerge(memoryMatches),
-  Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, memoryKeys, memoryPostCounts))
-)
 
 /** Gateways are compared, not stores. */
 const listsArrays = Layer.merge(
@@ -62,29 +32,14 @@ const listsArrays = Layer.merge(
   )
 )
 
-export const layer = Layer.provideMerge(
-  Layer.mergeAll(
-    Layer.provideMerge(
-      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
-      Layer.merge(Rules.layer, Backtests.layer)
-    ),
-    Matches.layer,
-    Keys.layer,
-    Webhooks.layer,
-    Status.layer,
-    Accounts.layer,
-    Layer.provide(Idempotency.layerWith({ isOnlyProcess: true }), memoryClaims)
-  ),
-  Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(new Addresses()))
-).pipe(
-  Layer.provideMerge(PostBudget.layer),
-  Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+export const layer = useCasesOn({
   // A limit that is never reached: requests are counted, and answers have the headers.
-  Layer.provideMerge(localPlatforms({}, { requests: 1_000_000_000 })),
-  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), memoryEvents)),
-  Layer.provideMerge(listsArrays),
-  Layer.provideMerge(stores),
-  Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
+  platforms: localPlatforms({}, { requests: 1_000_000_000 }),
+  stores: Layer.provideMerge(listsArrays, memoryStores),
+  sender: HttpSender.layerWith(new Addresses()),
+  recentEvents: 10_000,
+  isOnlyProcess: true
+}).pipe(
   Layer.provideMerge(Log.layerWith("json")),
   // As if no trace collector were set.
   Layer.provideMerge(Layer.setTracerEnabled(false))

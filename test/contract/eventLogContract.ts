@@ -6,7 +6,7 @@ import { v7 } from "uuid"
 import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`EventLog on ${name}`, (it) => {

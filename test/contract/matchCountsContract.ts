@@ -11,7 +11,7 @@ import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 
 export const matchCountsContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

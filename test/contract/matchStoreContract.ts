@@ -19,7 +19,7 @@ import type { StoreUnavailable } from "../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 
 export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

@@ -7,7 +7,7 @@ import { MatchStore, type Redact } from "../../core/matches/MatchStore.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId, timeOf } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
 export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

@@ -4,7 +4,7 @@ import { Duration, Effect, type Layer, Option } from "effect"
 import { v7 } from "uuid"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { BEFORE_PROMOTION, type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, FIRST_RULES, newAccount, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

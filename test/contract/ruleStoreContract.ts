@@ -6,7 +6,7 @@ import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import { type Gap, type Ledger, newLedger } from "../../core/coverage/Coverage.ts"
 import { type StreamProgress, type StreamRecord, StreamStore } from "../../core/coverage/StreamStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { newAccount, newMatch, visibleRule } from "./samples.ts"
 
 const MINUTE = 60_000

@@ -8,7 +8,7 @@ import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import { type DeliveryState, type Lease, type NewWebhook, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Stores } from "../stores.ts"
+import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
 export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

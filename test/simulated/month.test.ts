@@ -14,7 +14,7 @@ import { Rules } from "../../core/rules/Rules.ts"
 import { Status } from "../../core/status/Status.ts"
 import { ann, bob, FakePlatform } from "../core/world.ts"
 import { quotas } from "../quotas.ts"
-import { memoryStores } from "../stores.ts"
+import { memoryStores } from "../stores/memoryStores.ts"
 import { SimulatedClock, settle } from "./SimulatedClock.ts"
 
 const NOVEMBER = Date.UTC(2026, 10)

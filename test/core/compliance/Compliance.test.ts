@@ -12,7 +12,7 @@ import { Platforms } from "../../../core/platforms/Platform.ts"
 import { defaults, pass, postOf, type Stage, stage } from "../../adapters/simulator/stage.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
-import { memoryStores } from "../../stores.ts"
+import { memoryStores } from "../../stores/memoryStores.ts"
 
 const HOUR = 3_600
 

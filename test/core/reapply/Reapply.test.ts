@@ -14,7 +14,7 @@ import { Registrations } from "../../../core/rules/Registrations.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
 import { firehoseUpdate, xPost } from "../../gateway/client.ts"
 import { quotas } from "../../quotas.ts"
-import { memoryStores } from "../../stores.ts"
+import { memoryStores } from "../../stores/memoryStores.ts"
 import { workTaking } from "../work/workTaking.ts"
 import { ann, both, fakes } from "../world.ts"
 

@@ -1,0 +1,63 @@
+/** The use cases of the service, on any stores and platforms. */
+import { Layer } from "effect"
+import { Accounts } from "../core/accounts/Accounts.ts"
+import { Backtests } from "../core/backtests/Backtests.ts"
+import { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import { PostBudget } from "../core/budget/PostBudget.ts"
+import { Redactions } from "../core/compliance/Redactions.ts"
+import { Explanations } from "../core/explanations/Explanations.ts"
+import { Idempotency } from "../core/idempotency/Idempotency.ts"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
+import { Keys } from "../core/keys/Keys.ts"
+import { LiveMatches } from "../core/matches/LiveMatches.ts"
+import { Matches } from "../core/matches/Matches.ts"
+import { MatchingLimits } from "../core/matching/MatchingLimits.ts"
+import { Reapply } from "../core/reapply/Reapply.ts"
+import * as CaughtUpFeed from "../core/rules/caughtUpFeed.ts"
+import { Registrations } from "../core/rules/Registrations.ts"
+import { Rules } from "../core/rules/Rules.ts"
+import { Shadows } from "../core/shadows/Shadows.ts"
+import { Status } from "../core/status/Status.ts"
+import { Webhooks } from "../core/webhooks/Webhooks.ts"
+import { runtime } from "./stores.ts"
+
+/** `platforms`: with the feed of local events, and the quotas. */
+export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
+  platforms,
+  stores,
+  sender,
+  recentEvents,
+  isOnlyProcess
+}: {
+  readonly platforms: Layer.Layer<P, PE, PR>
+  readonly stores: Layer.Layer<S, SE, SR>
+  readonly sender: Layer.Layer<W, WE, WR>
+  readonly recentEvents: number
+  /** No other process uses the store. */
+  readonly isOnlyProcess: boolean
+}) =>
+  Layer.mergeAll(
+    Matches.layer,
+    Keys.layer,
+    Webhooks.layer,
+    Status.layer,
+    DeadLetters.layer,
+    Accounts.layer,
+    Redactions.layer,
+    Layer.provideMerge(
+      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
+      Layer.merge(Rules.layer, Backtests.layer)
+    ),
+    Idempotency.layerWith({ isOnlyProcess })
+  ).pipe(
+    Layer.provideMerge(CaughtUpFeed.layer),
+    Layer.provideMerge(LiveMatches.layer),
+    Layer.provideMerge(sender),
+    Layer.provideMerge(MatchingLimits.layer),
+    Layer.provideMerge(PostBudget.layer),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(RecentEvents.layerWith({ keep: recentEvents })),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(runtime)
+  )
