@@ -1,8 +1,8 @@
 /** `earshot simulate`: runs the simulator of both platforms until it is stopped. */
 import { Console, Effect } from "effect"
-import * as Simulator from "../adapters/simulator/Simulator.ts"
-import * as SimulatorServer from "../adapters/simulator/server.ts"
 import type { SimulateOptions } from "../cli/simulate.ts"
+import * as Simulator from "../simulator/Simulator.ts"
+import * as SimulatorServer from "../simulator/server.ts"
 
 export const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
   Effect.gen(function* () {

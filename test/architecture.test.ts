@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { importsOf, type Source, violationsOf } from "./imports.ts"
 import { ROOT } from "./program.ts"
 
-const folders = ["core", "gateway", "adapters", "cli", "console"]
+const folders = ["core", "gateway", "adapters", "cli", "simulator", "console"]
 
 describe("the import rules", () => {
   it("hold for every source", () => {
@@ -63,7 +63,8 @@ describe("violationsOf", () => {
     ["cli/a.ts", 'import process from "node:process"', /"node:process"/],
     ["adapters/x/a.ts", 'import { b } from "../../gateway/b.ts"', /adapters may not import/],
     ["adapters/x/a.ts", 'import { b } from "../local/b.ts"', /adapters\/x may not import adapters\/local/],
-    ["adapters/local/a.ts", 'import { b } from "../simulator/b.ts"', /adapters\/local may not import/],
+    ["adapters/local/a.ts", 'import { b } from "../../simulator/b.ts"', /adapters may not import/],
+    ["simulator/a.ts", 'import { b } from "../adapters/x/b.ts"', /simulator may not import/],
     ["adapters/x/a.ts", 'import { z } from "zod"', /"zod"/],
     ["adapters/x/a.ts", 'const port = Config.port("PORT")', /only app\/ reads Config/],
     ["adapters/x/a.ts", 'const port = process.env["PORT"]', /only app\/ reads the environment/],
@@ -93,7 +94,7 @@ describe("violationsOf", () => {
     ["cli/a.ts", 'import { DeadLetters } from "../core/ingest/DeadLetters.ts"'],
     ["adapters/sql/a.ts", 'import { RuleStore } from "../../core/rules/RuleStore.ts"'],
     ["gateway/handler.ts", "Runtime.runPromiseExit(runtime)(effect)"],
-    ["adapters/simulator/a.ts", 'import { b } from "../local/b.ts"'],
+    ["simulator/a.ts", 'import { b } from "../adapters/local/b.ts"'],
     ["adapters/x/a.ts", 'import { b } from "./b.ts"\nimport { createHash } from "node:crypto"'],
     ["app/serve.ts", 'import { z } from "zod"\nEffect.runFork(program)\nConfig.port("PORT")'],
     ["core/indexing.ts", ""]

@@ -16,7 +16,7 @@ describe("the bundle", () => {
     assert.include(sources, "app/serve.ts")
     assert.include(sources, "adapters/sql/pglite.ts")
     for (const unwanted of [
-      "adapters/simulator/",
+      "simulator/",
       "cli/earshot.ts",
       "node_modules/@effect/cli/",
       "node_modules/@modelcontextprotocol/",

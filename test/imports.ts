@@ -33,7 +33,7 @@ export const importsOf = (text: string): ReadonlyArray<string> => {
 
 // ---- helpers ----
 
-type Area = "core" | "gateway" | "adapters" | "cli" | "console"
+type Area = "core" | "gateway" | "adapters" | "cli" | "simulator" | "console"
 
 /** Packages that each folder may use. A final slash or colon allows everything with that prefix. */
 const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
@@ -65,6 +65,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "node:"
   ],
   cli: ["effect", "@effect/cli", "@effect/cli/"],
+  simulator: ["effect", "node:"],
   console: [
     "preact",
     "preact/",
@@ -85,7 +86,6 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
 const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   local: ["demo"],
   sql: ["runtimes"],
-  simulator: ["local", "demo"],
   x: ["http", "demo"],
   firehose: ["http", "demo"],
   telemetry: ["http"],
@@ -130,6 +130,7 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   if (!/\.tsx?$/.test(imported)) return `"${imported}" is imported without .ts`
   const to = areaOf(imported)
   if (area === "console" && to !== area) return consoleProblem(imported)
+  if (area === "simulator" && /^adapters\/(?:local|demo)\//.test(imported)) return undefined
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
   if ((area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
     return `${area} may call use cases only, and not import "${imported}"`

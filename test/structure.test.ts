@@ -85,7 +85,7 @@ const OWN = [
   "core/languages/",
   "adapters/x/",
   "adapters/firehose/",
-  "adapters/simulator/",
+  "simulator/",
   "adapters/demo/",
   "app/platforms.ts",
   "app/settings.ts",

@@ -1,8 +1,8 @@
 /** `earshot platforms` end to end, against the simulator, with valid and invalid tokens. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Simulator from "../../adapters/simulator/Simulator.ts"
-import { serve } from "../../adapters/simulator/server.ts"
+import * as Simulator from "../../simulator/Simulator.ts"
+import { serve } from "../../simulator/server.ts"
 import { KEY, type Running, runCommand, runInProcess, startService } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 

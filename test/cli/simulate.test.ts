@@ -1,6 +1,6 @@
 /** `earshot simulate` end to end, on both runtimes. */
 import { assert, describe, it } from "@effect/vitest"
-import { settingLines } from "../../adapters/simulator/settings.ts"
+import { settingLines } from "../../simulator/settings.ts"
 import { RUNTIMES, runInProcess, START_MILLIS, startCommand } from "../program.ts"
 
 describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
-import type { SettingsPatch } from "../../adapters/simulator/settings.ts"
+import type { SettingsPatch } from "../../simulator/settings.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { KEY, type Running, startService } from "../program.ts"
 import { startProxy, type TcpProxy } from "./proxy.ts"

@@ -1,8 +1,8 @@
 /** The simulator as a process, with a record of the streams that were open there. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, type Scope } from "effect"
-import type { State } from "../../adapters/simulator/Control.ts"
-import type { Settings, SettingsPatch } from "../../adapters/simulator/settings.ts"
+import type { State } from "../../simulator/Control.ts"
+import type { Settings, SettingsPatch } from "../../simulator/settings.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { startCommand } from "../program.ts"
 

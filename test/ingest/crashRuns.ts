@@ -4,11 +4,11 @@
  */
 import { Clock, Effect, type Scope } from "effect"
 import { type Random, seeded } from "../../adapters/demo/random.ts"
-import * as Simulator from "../../adapters/simulator/Simulator.ts"
-import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import { INGEST_FAILPOINTS } from "../../core/model/Failpoints.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
+import * as Simulator from "../../simulator/Simulator.ts"
+import { serve } from "../../simulator/server.ts"
 import { type Running, type RuntimeName, startService } from "../program.ts"
 import { ask } from "./pages.ts"
 

@@ -1,8 +1,8 @@
 /** Starts a real service on a simulated Firehose, and publishes pages there. */
 import { Effect } from "effect"
-import * as Simulator from "../../adapters/simulator/Simulator.ts"
-import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
+import * as Simulator from "../../simulator/Simulator.ts"
+import { serve } from "../../simulator/server.ts"
 import { KEY, type Running, startService } from "../program.ts"
 
 /** With one rule that matches every page. */

@@ -1,10 +1,10 @@
 /** Real signals to the real program on a simulated X, judged per post: each is stored, or lies in a gap. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Simulator from "../../adapters/simulator/Simulator.ts"
-import { serve } from "../../adapters/simulator/server.ts"
-import type { SettingsPatch } from "../../adapters/simulator/settings.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
+import * as Simulator from "../../simulator/Simulator.ts"
+import { serve } from "../../simulator/server.ts"
+import type { SettingsPatch } from "../../simulator/settings.ts"
 import { sized } from "../long.ts"
 import { type Running, startService } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"

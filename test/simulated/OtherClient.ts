@@ -1,6 +1,6 @@
 /** Another client with the same tokens. The service must not touch its rules. */
 import { Effect, Option, Schema } from "effect"
-import { defaults } from "../adapters/simulator/stage.ts"
+import { defaults } from "../simulator/stage.ts"
 import type { Service } from "./service.ts"
 
 export class OtherClient {

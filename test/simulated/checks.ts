@@ -1,6 +1,6 @@
 /** Checks the outcome of a simulated day. Each check returns one message per problem. */
 import { Effect, Option } from "effect"
-import type { State } from "../../adapters/simulator/Control.ts"
+import type { State } from "../../simulator/Control.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Day, TrackedRule } from "./day.ts"
 import { kindsOf } from "./plan.ts"

@@ -1,9 +1,9 @@
 /** Runs the plan of a simulated day and collects what the checks need. */
 import { Effect, Either, Option } from "effect"
-import type { State } from "../../adapters/simulator/Control.ts"
-import type { FaultKind } from "../../adapters/simulator/faults.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { AccountId, RuleId } from "../../core/model/Ids.ts"
+import type { State } from "../../simulator/Control.ts"
+import type { FaultKind } from "../../simulator/faults.ts"
 import { ann, bob } from "../core/world.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { type Claims, claimsFor } from "./coverage.ts"

@@ -1,5 +1,5 @@
 /** Checks that the service stayed within the platforms' limits. Returns one message per violation. */
-import type { State } from "../../adapters/simulator/Control.ts"
+import type { State } from "../../simulator/Control.ts"
 import type { PlatformId } from "../platforms.ts"
 
 export const limitViolations = (state: State): ReadonlyArray<string> => [

@@ -2,10 +2,10 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
-import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import type { FaultRequest } from "../../../simulator/faults.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { MANAGER, settle, stage, TAP } from "../../simulator/stage.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
-import { MANAGER, settle, stage, TAP } from "../simulator/stage.ts"
 import { collect, makeAdapter, passInSteps, TOKEN } from "./platform.ts"
 
 const platform = "firehose"

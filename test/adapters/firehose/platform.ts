@@ -16,15 +16,15 @@ import {
 } from "effect"
 import { layerWith } from "../../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { defaults, type Stage, settle, stage } from "../../simulator/stage.ts"
 import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { deliveriesOf } from "../deliveries.ts"
-import { defaults, type Stage, settle, stage } from "../simulator/stage.ts"
 
 export const TOKEN = defaults.firehose.tap_token
 

@@ -1,12 +1,12 @@
 /** Firehose's stream: no fault loses events, and the adapter stays within Firehose's limits. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Clock, Effect, Option, Stream } from "effect"
-import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
-import * as Simulator from "../../../adapters/simulator/Simulator.ts"
-import { serve } from "../../../adapters/simulator/server.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import type { FaultRequest } from "../../../simulator/faults.ts"
+import * as Simulator from "../../../simulator/Simulator.ts"
+import { serve } from "../../../simulator/server.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { settle, stage } from "../../simulator/stage.ts"
 import { deliveriesOf } from "../deliveries.ts"
-import { settle, stage } from "../simulator/stage.ts"
 import { BASE_URL, collect, intervals, makeAdapter, passInSteps, sharedRules, TOKEN, watched } from "./platform.ts"
 
 const platform = "firehose"

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import { Upstream } from "../../../adapters/http/Upstream.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { Connections } from "../../../adapters/x/connections.ts"
-import { NOW, pass, STREAM, type Stage, stage, X } from "../simulator/stage.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { NOW, pass, STREAM, type Stage, stage, X } from "../../simulator/stage.ts"
 import { TOKEN } from "./platform.ts"
 
 const withConnections = <A, E, R>(

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Platform } from "../../../core/platforms/Platform.ts"
-import { NOW, pass } from "../simulator/stage.ts"
+import { NOW, pass } from "../../simulator/stage.ts"
 import { withSimulator, withX } from "./platform.ts"
 
 const WEEK = 7 * 24 * 3_600_000

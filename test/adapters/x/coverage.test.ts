@@ -1,9 +1,9 @@
 /** What X's stream tells about its coverage: it claims only what it has shown. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, TestClock } from "effect"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
 import { sized } from "../../long.ts"
-import { NOW, pass, STREAM, type Stage, settle } from "../simulator/stage.ts"
+import { NOW, pass, STREAM, type Stage, settle } from "../../simulator/stage.ts"
 import { type Adapter, attempts, passInSteps, TAG, type Watcher, withSimulator, withX } from "./platform.ts"
 
 const SECOND = 1_000

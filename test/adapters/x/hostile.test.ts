@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Effect, Exit, FastCheck, Option, Stream, TestClock } from "effect"
 import { sized } from "../../long.ts"
+import { NOW, pass, RULES, STREAM, settle } from "../../simulator/stage.ts"
 import { deliveriesOf } from "../deliveries.ts"
-import { NOW, pass, RULES, STREAM, settle } from "../simulator/stage.ts"
 import { type Adapter, passInSteps, TOKEN, withX } from "./platform.ts"
 
 interface FakeResponse {

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import type { Platform } from "../../../core/platforms/Platform.ts"
-import { pass } from "../simulator/stage.ts"
+import { pass } from "../../simulator/stage.ts"
 import { withSimulator } from "./platform.ts"
 
 const textOf = (length: number) => `cat ${"dog ".repeat(length)}`.slice(0, length - 1).padEnd(length, "g")

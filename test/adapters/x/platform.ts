@@ -3,13 +3,13 @@
 import { Cause, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import { Freezes } from "../../../adapters/http/Freezes.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { defaults, pass, type Stage, settle, stage } from "../../simulator/stage.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
-import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
 /** The tag of rules from the memory store. */
 export const TAG = "earshot:memory"

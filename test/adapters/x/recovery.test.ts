@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Redacted, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import { Upstream } from "../../../adapters/http/Upstream.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { callBudget } from "../../../adapters/x/limits.ts"
 import { Recovery } from "../../../adapters/x/recovery.ts"
-import { NOW, pass, type Stage, settle, stage, X } from "../simulator/stage.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { NOW, pass, type Stage, settle, stage, X } from "../../simulator/stage.ts"
 import { TOKEN } from "./platform.ts"
 
 const MINUTE = 60_000

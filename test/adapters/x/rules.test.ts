@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Option } from "effect"
 import type { Registered, RuleRefusal } from "../../../core/platforms/Platform.ts"
-import { pass, RULES, type Stage, settle, X } from "../simulator/stage.ts"
+import { pass, RULES, type Stage, settle, X } from "../../simulator/stage.ts"
 import { TAG, withSimulator } from "./platform.ts"
 
 type Outcome = Either.Either<Registered, RuleRefusal>

@@ -1,9 +1,9 @@
 /** Random faults over half an hour: the adapter stays within X's limits and recovers when they end. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
-import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
+import type { FaultRequest } from "../../../simulator/faults.ts"
 import { sized } from "../../long.ts"
-import { pass } from "../simulator/stage.ts"
+import { pass } from "../../simulator/stage.ts"
 import { passInSteps, withSimulator } from "./platform.ts"
 
 const x = { platform: "x" } as const

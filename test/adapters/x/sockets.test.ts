@@ -1,9 +1,9 @@
 /** The X adapter over real sockets, with the runtime's fetch. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Simulator from "../../../adapters/simulator/Simulator.ts"
-import { serve } from "../../../adapters/simulator/server.ts"
-import { postOf } from "../simulator/stage.ts"
+import * as Simulator from "../../../simulator/Simulator.ts"
+import { serve } from "../../../simulator/server.ts"
+import { postOf } from "../../simulator/stage.ts"
 import { withX } from "./platform.ts"
 
 const eventually = (condition: Effect.Effect<boolean>) =>

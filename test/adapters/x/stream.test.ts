@@ -1,9 +1,9 @@
 /** X's stream: it recovers from every fault with X's backoff, delivers once, and requests backfill. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
-import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
-import { NOW, pass, postOf, RULES, type Stage, settle, X } from "../simulator/stage.ts"
+import type { FaultRequest } from "../../../simulator/faults.ts"
+import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { NOW, pass, postOf, RULES, type Stage, settle, X } from "../../simulator/stage.ts"
 import { type Adapter, attempts, fired, passInSteps, type Watcher, withSimulator } from "./platform.ts"
 
 type Settings = NonNullable<SettingsPatch["x"]>

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import type { Platform } from "../../../core/platforms/Platform.ts"
-import { pass, type Stage, stage } from "../simulator/stage.ts"
+import { pass, type Stage, stage } from "../../simulator/stage.ts"
 import { passInSteps, withSimulator, withX } from "./platform.ts"
 
 const register = (platform: Platform, texts: ReadonlyArray<string>) =>

@@ -1,7 +1,7 @@
 /** A usage cap of X is waited out until its reset, wherever X reports it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, TestClock } from "effect"
-import { NOW, pass, RULES, STREAM, stage } from "../simulator/stage.ts"
+import { NOW, pass, RULES, STREAM, stage } from "../../simulator/stage.ts"
 import { attempts, passInSteps, withSimulator, withX } from "./platform.ts"
 
 const capped = { title: "UsageCapExceeded", detail: "Monthly cap", type: "https://api.x.com/2/problems/usage-capped" }

@@ -9,9 +9,9 @@ import { Redactions } from "../../../core/compliance/Redactions.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
-import { defaults, pass, postOf, type Stage, stage } from "../../adapters/simulator/stage.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
+import { defaults, pass, postOf, type Stage, stage } from "../../simulator/stage.ts"
 import { memoryStores } from "../../stores/memoryStores.ts"
 
 const HOUR = 3_600

@@ -1,0 +1,199 @@
+/** Controls the simulator: settings, faults, clock, events and state. Used by tests and by the control endpoints. */
+import { Effect, Either } from "effect"
+import { eventReader } from "../adapters/local/events.ts"
+import { firehose } from "../core/languages/firehose.ts"
+import { x } from "../core/languages/x.ts"
+import type { DeliveryPage } from "./Deliveries.ts"
+import type { SimulatedPlatform } from "./endpoints.ts"
+import type { Fault, FaultRequest } from "./faults.ts"
+import type { FirehoseState } from "./firehose/FirehoseState.ts"
+import type { Settings, SettingsPatch } from "./settings.ts"
+import type { World } from "./World.ts"
+import type { PostChange } from "./x/Posts.ts"
+import type { PostTruth, XState } from "./x/XState.ts"
+
+export interface PublishResult {
+  readonly accepted: Readonly<Record<SimulatedPlatform, number>>
+  /** Matched rules, summed over all events and taps. */
+  readonly matches: number
+}
+
+export interface DeliveredTruth extends Omit<PostTruth, "rules"> {
+  readonly rules: ReadonlyArray<PostTruth["rules"][number] & { readonly delivered: boolean }>
+}
+
+export class Control {
+  private readonly world: World
+  private readonly x: XState
+  private readonly firehose: FirehoseState
+
+  constructor(world: World, x: XState, firehose: FirehoseState) {
+    this.world = world
+    this.x = x
+    this.firehose = firehose
+  }
+
+  get settings(): Settings {
+    return this.world.settings
+  }
+
+  readonly patch = (patch: SettingsPatch): Effect.Effect<Settings> =>
+    Effect.sync(() => {
+      this.world.patch(patch)
+      return this.world.settings
+    })
+
+  readonly inject = (request: FaultRequest): Effect.Effect<Fault> =>
+    Effect.map(this.world.now, (now) => {
+      const fault = this.world.faults.inject(request, now)
+      const { platform } = request
+      if (request.kind === "drop-rules" && this.world.faults.take("drop-rules", { platform, now }) !== undefined) {
+        if (platform === "x") this.x.dropRules()
+        else this.firehose.dropRules()
+        this.world.faults.clear(fault.id)
+        return { ...fault, fired: 1 }
+      }
+      this.world.notify()
+      return fault
+    })
+
+  /** Clears one fault, or all without an id. False for an unknown id. */
+  readonly clear = (id?: string): Effect.Effect<boolean> =>
+    Effect.sync(() => {
+      const isCleared = this.world.faults.clear(id)
+      this.world.notify()
+      return isCleared
+    })
+
+  /** The active faults. */
+  readonly faults: Effect.Effect<ReadonlyArray<Fault>> = Effect.suspend(() =>
+    Effect.map(this.world.now, (now) => this.world.faults.list(now))
+  )
+
+  readonly advance = (seconds: number): Effect.Effect<number> =>
+    Effect.suspend(() => {
+      this.world.advance(seconds * 1_000)
+      return this.world.now
+    })
+
+  readonly now: Effect.Effect<number> = Effect.suspend(() => this.world.now)
+
+  /** Publishes all events or none. Fails with a message on the first invalid event. */
+  readonly publish = (events: ReadonlyArray<unknown>): Effect.Effect<PublishResult, string> =>
+    Effect.gen(this, function* () {
+      const now = yield* this.world.now
+      const checked = yield* Effect.forEach(events, (event, index) =>
+        Either.mapLeft(reader.check(event), (message) => `Event ${index + 1}: ${message}`)
+      )
+      const accepted = { x: 0, firehose: 0 }
+      let matches = 0
+      for (const { language, payload } of checked) {
+        const platform = language === x ? "x" : "firehose"
+        const matched = platform === "x" ? this.x.publish(payload, now) : this.firehose.publish(payload, now)
+        accepted[platform]++
+        matches += Either.getOrElse(matched, () => 0)
+      }
+      return { accepted, matches }
+    })
+
+  /** What went out on streams after the number `since`, oldest first. */
+  readonly delivered = (since: number, limit: number): Effect.Effect<DeliveryPage> =>
+    Effect.sync(() => this.world.deliveries.page(since, limit))
+
+  /** The newest posts that meet rules of X, oldest first, and whether they were delivered for each of them. */
+  readonly truth: Effect.Effect<ReadonlyArray<DeliveredTruth>> = Effect.sync(() => {
+    const delivered = this.world.deliveries.intact("x")
+    return this.x.truth.map(({ rules, ...post }) => ({
+      ...post,
+      rules: rules.map((rule) => ({ ...rule, delivered: delivered.get(post.id)?.has(rule.id) ?? false }))
+    }))
+  })
+
+  /** Returns how many of the posts were published. */
+  readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>
+    Effect.sync(() => this.x.postsById.change(change))
+
+  readonly state: Effect.Effect<State> = Effect.suspend(() =>
+    Effect.map(this.world.now, (now): State => {
+      const { ledger, faults } = this.world
+      return {
+        now: new Date(now).toISOString(),
+        x: {
+          rules: [...this.x.rules.values()].map(({ canonical: _, activeAt: __, ...rule }) => rule),
+          connections: this.x.openStreams().map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          slots_taken: this.x.takenSlots(now),
+          published: this.x.published,
+          posts_read: this.x.usage.total
+        },
+        firehose: {
+          taps: this.firehose.taps.map((tap) => ({
+            id: tap.id,
+            name: tap.name,
+            paused: tap.isPaused,
+            rules: [...tap.rules.values()],
+            kept_matches: tap.matches.length
+          })),
+          connections: [...this.firehose.streams].map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          published: this.firehose.published,
+          matches_paid: this.firehose.paidMatches
+        },
+        calls: ledger.calls,
+        windows: ledger.callWindows,
+        most_connections: ledger.peakConnections,
+        connection_attempts: ledger.attempts,
+        violations: ledger.violations,
+        faults_fired: faults.fired
+      }
+    })
+  )
+
+  /** Ends every open stream. New ones end at once. */
+  readonly close: Effect.Effect<void> = Effect.sync(() => this.world.close())
+}
+
+/** The state as JSON. Times of connections are in milliseconds. */
+export interface State {
+  readonly now: string
+  readonly x: {
+    readonly rules: ReadonlyArray<HeldRule>
+    readonly connections: ReadonlyArray<OpenConnection>
+    /** Includes slots still held for disconnected clients. */
+    readonly slots_taken: number
+    readonly published: number
+    readonly posts_read: number
+  }
+  readonly firehose: {
+    readonly taps: ReadonlyArray<{
+      readonly id: string
+      readonly name: string
+      readonly paused: boolean
+      readonly rules: ReadonlyArray<HeldRule>
+      readonly kept_matches: number
+    }>
+    readonly connections: ReadonlyArray<OpenConnection>
+    readonly published: number
+    readonly matches_paid: number
+  }
+  readonly calls: World["ledger"]["calls"]
+  readonly windows: World["ledger"]["callWindows"]
+  readonly most_connections: World["ledger"]["peakConnections"]
+  readonly connection_attempts: World["ledger"]["attempts"]
+  readonly violations: World["ledger"]["violations"]
+  readonly faults_fired: Readonly<Record<string, number>>
+}
+
+interface HeldRule {
+  readonly id: string
+  readonly value: string
+  readonly tag?: string
+}
+
+interface OpenConnection {
+  readonly id: string
+  readonly openedAt: number
+  readonly sent: number
+}
+
+// ---- helpers ----
+
+const reader = eventReader([x, firehose], (text) => text)
