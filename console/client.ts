@@ -11,7 +11,7 @@ import {
 import type { inferRouterOutputs } from "@trpc/server"
 import { createTRPCContext } from "@trpc/tanstack-react-query"
 import { EventSource } from "eventsource"
-import type { AppRouter } from "../gateway/trpc.ts"
+import type { AppRouter } from "../gateway/trpc/router.ts"
 
 export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>()
 

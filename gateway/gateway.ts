@@ -6,7 +6,6 @@ import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import { type ConsoleFiles, consoleMount, isBuilt } from "./console.ts"
 import { docsRoutes } from "./docs.ts"
-import type { Services } from "./endpoint.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { liveRoute } from "./live.ts"
@@ -14,6 +13,7 @@ import { localRoutes } from "./local.ts"
 import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
+import type { Services } from "./operations/Handlers.ts"
 import { type PlatformSchemas, platformSchemas } from "./platformSchemas.ts"
 import { redactRefusal } from "./redact.ts"
 import { restRoutes } from "./rest.ts"
@@ -66,7 +66,10 @@ const trpcMount = (schemas: PlatformSchemas, newSecret: () => string): Effect.Ef
   Effect.gen(function* () {
     const loaded = yield* Effect.cached(
       Effect.promise(async () => {
-        const { handleTrpc, makeRouter } = await import("./trpc.ts")
+        const [{ handleTrpc }, { makeRouter }] = await Promise.all([
+          import("./trpc/requests.ts"),
+          import("./trpc/router.ts")
+        ])
         return { handleTrpc, router: makeRouter(schemas) }
       })
     )

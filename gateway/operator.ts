@@ -22,6 +22,7 @@ import {
 import { AccountId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import { platforms as platformContracts } from "../api/platforms.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
 import { DrillMode, isDrill } from "../core/status/Drill.ts"
@@ -32,7 +33,6 @@ import { decoder } from "./decode.ts"
 import { type DoorServices, type GatewayOptions, gateway } from "./gateway.ts"
 import { type Handler, makeHandler, pathOf } from "./handler.ts"
 import { EVENTS_PATH, sharedEventsRoute } from "./local.ts"
-import { platformStatus } from "./operations.ts"
 import { platformSchemas } from "./platformSchemas.ts"
 import { REDACT_PATH, redactRoute } from "./redact.ts"
 import { json, type OpenRoute, type OperatorRoute } from "./route.ts"
@@ -166,7 +166,7 @@ type KeyServices = LocalFeed | Redactions | Status | Idempotency
 /** With the share of each account in the budget, and the disk of the store. */
 const statusRoute: OpenRoute<Status> = {
   method: "GET",
-  path: platformStatus.path,
+  path: platformContracts.status.path,
   reply: () =>
     Effect.gen(function* () {
       const status = yield* Status

@@ -1,9 +1,11 @@
 /** Answers with a list of any length. Pages are read and sent one after the other: this takes little memory and blocks nobody. */
 import { Effect, Option, Runtime } from "effect"
+import type { Contract } from "../api/Contract.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import { type PushBody, pushTexts } from "../core/work/push.ts"
 import { yieldIfTurnIsLong } from "../core/work/turns.ts"
-import { type Operation, perform, type Services } from "./endpoint.ts"
+import type { Services } from "./operations/Handlers.ts"
+import { perform } from "./operations/perform.ts"
 
 /** An answer whose list goes on. */
 export interface LongAnswer {
@@ -18,17 +20,17 @@ export interface LongAnswer {
 
 /** None if the answer is complete: it has no further pages, or one page was asked for. */
 export const longAnswer = <A, I, O, OI>(
-  operation: Operation<A, I, O, OI>,
+  contract: Contract<A, I, O, OI>,
   account: AccountId,
   { input, answer }: { readonly input: A; readonly answer: O }
 ): Effect.Effect<Option.Option<LongAnswer>, never, Services> => {
-  const { name, pagedField: field } = operation
+  const { name, pagedField: field } = contract
   // Every operation with this field has these, too.
   const { limit } = input as { readonly limit?: number }
   const { next_cursor: first } = answer as Cursor
   if (field === undefined || first === undefined || limit !== undefined) return NONE
   const readAfter = (cursor: string) =>
-    perform(operation, account, { input: { ...input, cursor }, key: Option.none() }).pipe(
+    perform(contract, account, { input: { ...input, cursor }, key: Option.none() }).pipe(
       Effect.tapErrorCause((cause) => Effect.logError(`${name} failed after the first page`, cause)),
       // Several lists may be sent at the same time.
       Effect.zipLeft(yieldIfTurnIsLong)

@@ -1,17 +1,19 @@
 /** The REST routes of all operations. */
 import { Effect, Either, Option, SchemaAST } from "effect"
+import { type AnyContract, changesState } from "../api/Contract.ts"
+import { allContracts } from "../api/contracts.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import { type AnyEndpoint, changesState, perform, type Services } from "./endpoint.ts"
 import { keyOf, replyOf } from "./idempotency.ts"
-import { endpoints } from "./operations.ts"
+import type { Services } from "./operations/Handlers.ts"
+import { perform } from "./operations/perform.ts"
 import { bodyOf, longAnswer } from "./pages.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import type { KeyedRoute, Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
-  endpoints.map((endpoint) => routeOf(endpoint, schemas))
+  allContracts.map((contract) => routeOf(contract, schemas))
 
 /** The query parameters. A repeated one becomes an array, which the decoder refuses. */
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
@@ -29,38 +31,38 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 
 // ---- helpers ----
 
-function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
-  const { method, path, scope, showsLimits = false } = endpoint
-  const decode = decoder(schemas(endpoint.input))
-  const allIsOptional = endpoint.needsFields !== true && Either.isRight(decode({}))
+function routeOf(contract: AnyContract, schemas: PlatformSchemas): KeyedRoute<Services> {
+  const { method, path, scope, showsLimits = false } = contract
+  const decode = decoder(schemas(contract.input))
+  const allIsOptional = contract.needsFields !== true && Either.isRight(decode({}))
   const toWork = (data: unknown, key: Option.Option<string>) =>
     Either.map(
       decode(data),
       (input): Work<Services> =>
         ({ account }) =>
-          endpoint.pagedField === undefined
-            ? Effect.map(perform(endpoint, account, { input, key }), replyOf)
-            : replyInPages(endpoint, account, input)
+          contract.pagedField === undefined
+            ? Effect.map(perform(contract, account, { input, key }), replyOf)
+            : replyInPages(contract, account, input)
     )
   const readBody = async (request: Request) => {
-    const key = changesState(endpoint) ? keyOf(request) : NO_KEY
+    const key = changesState(contract) ? keyOf(request) : NO_KEY
     if (Either.isLeft(key)) return Either.left(key.left)
     return Either.flatMap(await readJson(request, { allIsOptional }), (data) => toWork(data, key.right))
   }
-  const numbers = numbersOf(endpoint)
+  const numbers = numbersOf(contract)
   const readQuery = (request: Request) => toWork(withNumbers(queryOf(request), numbers), Option.none())
   return { method, path, scope, showsLimits, read: method === "GET" ? readQuery : readBody }
 }
 
-const replyInPages = (endpoint: AnyEndpoint, account: AccountId, input: unknown) =>
+const replyInPages = (contract: AnyContract, account: AccountId, input: unknown) =>
   Effect.gen(function* () {
-    const answered = yield* perform(endpoint, account, { input, key: Option.none() })
-    const long = yield* longAnswer(endpoint, account, { input, answer: answered.answer })
+    const answered = yield* perform(contract, account, { input, key: Option.none() })
+    const long = yield* longAnswer(contract, account, { input, answer: answered.answer })
     const reply = replyOf(answered)
     return Option.isNone(long) ? reply : { ...reply, body: bodyOf(long.value) }
   })
 
-const numbersOf = ({ input }: AnyEndpoint): ReadonlyArray<string> =>
+const numbersOf = ({ input }: AnyContract): ReadonlyArray<string> =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(input.ast))
     .filter(({ type }) => SchemaAST.isNumberKeyword(type))
     .map(({ name }) => String(name))

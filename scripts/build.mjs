@@ -20,7 +20,19 @@ import { buildConsole } from "./buildConsole.mjs"
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const DIST = join(ROOT, "dist")
 const ASSETS = join(DIST, "assets")
-const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "simulator", "console", "scripts", "package-lock.json"]
+const SOURCES = [
+  "main.ts",
+  "app",
+  "core",
+  "api",
+  "gateway",
+  "adapters",
+  "cli",
+  "simulator",
+  "console",
+  "scripts",
+  "package-lock.json"
+]
 
 /** Not bundled: PGlite reads its own files, pg-native is never used. */
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]

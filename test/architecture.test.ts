@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { importsOf, type Source, violationsOf } from "./imports.ts"
 import { ROOT } from "./program.ts"
 
-const folders = ["core", "gateway", "adapters", "cli", "simulator", "console"]
+const folders = ["core", "api", "gateway", "adapters", "cli", "simulator", "console"]
 
 describe("the import rules", () => {
   it("hold for every source", () => {
@@ -57,6 +57,10 @@ describe("violationsOf", () => {
     ["cli/a.ts", 'import { EventLog } from "../core/backtests/EventLog.ts"', /use cases only/],
     ["cli/a.ts", 'import { RecentEvents } from "../core/backtests/RecentEvents.ts"', /use cases only/],
     ["cli/a.ts", 'import { b } from "../gateway/b.ts"', /cli may not import/],
+    ["api/a.ts", 'import { b } from "../gateway/b.ts"', /api may not import/],
+    ["api/a.ts", 'import { z } from "zod"', /"zod"/],
+    ["core/A.ts", 'import { b } from "../api/b.ts"', /core may not import/],
+    ["adapters/x/a.ts", 'import { b } from "../../api/b.ts"', /adapters may not import/],
     ["console/a.tsx", 'import { b } from "../core/rules/Rules.ts"', /console may not import/],
     ["console/a.tsx", 'import { b } from "../gateway/rest.ts"', /console may not import/],
     ["gateway/a.ts", 'import { b } from "../console/b.ts"', /gateway may not import/],
@@ -92,6 +96,7 @@ describe("violationsOf", () => {
     ["gateway/a.ts", 'import { initTRPC } from "@trpc/server"\nimport { Rules } from "../core/rules/Rules.ts"'],
     ["gateway/a.ts", 'import { Platforms } from "../core/platforms/Platform.ts"'],
     ["cli/a.ts", 'import { DeadLetters } from "../core/ingest/DeadLetters.ts"'],
+    ["cli/a.ts", 'import { rules } from "../api/rules.ts"'],
     ["adapters/sql/a.ts", 'import { RuleStore } from "../../core/rules/RuleStore.ts"'],
     ["gateway/handler.ts", "Runtime.runPromiseExit(runtime)(effect)"],
     ["simulator/a.ts", 'import { b } from "../adapters/local/b.ts"'],

@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
+import { allContracts } from "../api/contracts.ts"
+import { rules } from "../api/rules.ts"
+import { webhooks } from "../api/webhooks.ts"
 import { languages } from "../app/platforms.ts"
 import { toolbox } from "../gateway/mcp/tools.ts"
-import { endpoints } from "../gateway/operations.ts"
 import { platformSchemas } from "../gateway/platformSchemas.ts"
-import { ruleChangeEndpoints } from "../gateway/ruleOperations.ts"
-import { shadowEndpoints } from "../gateway/shadowOperations.ts"
-import { makeRouter } from "../gateway/trpc.ts"
+import { makeRouter } from "../gateway/trpc/router.ts"
 import { ROOT } from "./program.ts"
 
 const MAX_README_BYTES = 12_000
@@ -93,7 +93,7 @@ describe("the documentation", () => {
     const paths = listed.flatMap(([operation = ""]) => codesIn(operation))
     // The page of a group lists its operations.
     const groups = paths.filter((path) => path.endsWith("…")).map((path) => path.slice(0, -1))
-    const known = [...endpoints.map(({ method, path }) => `${method} ${path}`), ...OTHER_OPERATIONS]
+    const known = [...allContracts.map(({ method, path }) => `${method} ${path}`), ...OTHER_OPERATIONS]
     const isInGroup = (operation: string) => groups.some((group) => operation.split(" ")[1]?.startsWith(group))
     assert.sameMembers(
       paths.filter((path) => !path.endsWith("…")),
@@ -113,12 +113,10 @@ describe("the documentation", () => {
   it("lists the operations that change a rule, with their tools, and the operations on webhooks", () => {
     const operationsIn = (page: string, title: string) =>
       rowsIn(page, title).flatMap(([names = ""]) => codesIn(names).map((name) => name.replace(/\?.*/, "")))
-    const wanted = (from: typeof endpoints) => from.map(({ method, path }) => `${method} ${path}`)
-    assert.sameMembers(operationsIn("docs/rules.md", "operation"), wanted([...ruleChangeEndpoints, ...shadowEndpoints]))
-    assert.sameMembers(
-      operationsIn("docs/webhooks.md", "path"),
-      wanted(endpoints.filter(({ tag }) => tag === "webhooks"))
-    )
+    const wanted = (from: typeof allContracts) => from.map(({ method, path }) => `${method} ${path}`)
+    const { create: _, list: __, delete: ___, check: ____, hits: _____, ...changes } = rules
+    assert.sameMembers(operationsIn("docs/rules.md", "operation"), wanted(Object.values(changes)))
+    assert.sameMembers(operationsIn("docs/webhooks.md", "path"), wanted(Object.values(webhooks)))
     const tools = toolbox(languages).tools.map(({ name }) => name)
     const ofRules = rowsIn("docs/rules.md", "operation").flatMap(([, , names = ""]) => codesIn(names))
     assert.deepStrictEqual(

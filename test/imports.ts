@@ -33,11 +33,12 @@ export const importsOf = (text: string): ReadonlyArray<string> => {
 
 // ---- helpers ----
 
-type Area = "core" | "gateway" | "adapters" | "cli" | "simulator" | "console"
+type Area = "core" | "api" | "gateway" | "adapters" | "cli" | "simulator" | "console"
 
 /** Packages that each folder may use. A final slash or colon allows everything with that prefix. */
 const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
   core: ["effect"],
+  api: ["effect"],
   gateway: [
     "effect",
     "@trpc/server",
@@ -98,7 +99,7 @@ const promiseBoundary = [
   "gateway/handler.ts",
   "gateway/pages.ts",
   "gateway/puller.ts",
-  "gateway/trpc.ts",
+  "gateway/trpc/errors.ts",
   "gateway/mcp/server.ts",
   "gateway/mcp/stdio.ts"
 ]
@@ -131,8 +132,9 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   const to = areaOf(imported)
   if (area === "console" && to !== area) return consoleProblem(imported)
   if (area === "simulator" && /^adapters\/(?:local|demo)\//.test(imported)) return undefined
+  if (to === "api" && (area === "gateway" || area === "cli")) return undefined
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
-  if ((area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
+  if ((area === "api" || area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
     return `${area} may call use cases only, and not import "${imported}"`
   }
   if (area !== "adapters" || to !== "adapters") return undefined
@@ -144,7 +146,7 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
 
 /** The console knows the service by the type of its router, and the languages by their code. */
 const consoleProblem = (imported: string): string | undefined =>
-  imported === "gateway/trpc.ts" || /^core\/(?:syntax|languages|text)\//.test(imported)
+  imported === "gateway/trpc/router.ts" || /^core\/(?:syntax|languages|text)\//.test(imported)
     ? undefined
     : `console may not import "${imported}"`
 

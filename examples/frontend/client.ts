@@ -1,6 +1,6 @@
 /** A typed client of Earshot. All types come from the router. */
 import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink } from "@trpc/client"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 
 export type Client = ReturnType<typeof connect>
 

@@ -1,9 +1,11 @@
 /** Calls operations for tools: in this process, or on a remote server. */
 import { Effect, type Either, Option, Predicate, type Schema } from "effect"
+import { type Contract, changesState } from "../../api/Contract.ts"
 import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
-import { changesState, type Endpoint, perform, type Services } from "../endpoint.ts"
+import type { Services } from "../operations/Handlers.ts"
+import { perform } from "../operations/perform.ts"
 import { toWire } from "../errors.ts"
 import { splitKey } from "../idempotency.ts"
 
@@ -18,17 +20,17 @@ export interface CallError {
 export type Call<R> = <A, I, O, OI>(callee: Callee<A, I, O, OI>, args: unknown) => Effect.Effect<O, CallError, R>
 
 export interface Callee<A, I, O, OI> {
-  readonly endpoint: Endpoint<A, I, O, OI>
+  readonly contract: Contract<A, I, O, OI>
   readonly decode: (args: unknown) => Either.Either<A, InvalidArgument>
 }
 
 export const callAs =
   (caller: Caller): Call<Services> =>
-  ({ endpoint, decode }, args) =>
+  ({ contract, decode }, args) =>
     Effect.gen(function* () {
-      yield* checkScope(caller, endpoint.scope)
+      yield* checkScope(caller, contract.scope)
       const asked = splitKey(yield* decode(args))
-      return (yield* asActor(caller, perform(endpoint, caller.account, asked))).answer
+      return (yield* asActor(caller, perform(contract, caller.account, asked))).answer
     }).pipe(Effect.mapError(toWire))
 
 /** A client of a running Earshot. */
@@ -43,11 +45,11 @@ export type RemoteRequest = <A, I>(call: {
 /** The server decodes the arguments and knows the account by the client's key. */
 export const callRemote =
   (request: RemoteRequest): Call<never> =>
-  ({ endpoint }, args) =>
+  ({ contract }, args) =>
     request(
-      endpoint.method === "GET"
-        ? { method: "GET", path: `${endpoint.path}?${queryOf(args)}`, answer: endpoint.output }
-        : post(endpoint, args)
+      contract.method === "GET"
+        ? { method: "GET", path: `${contract.path}?${queryOf(args)}`, answer: contract.output }
+        : post(contract, args)
     ).pipe(
       Effect.mapError((failure) =>
         "code" in failure ? failure : { code: "unavailable", message: failure.message, details: {} }
@@ -56,7 +58,7 @@ export const callRemote =
 
 // ---- helpers ----
 
-const post = <A, I, O, OI>({ method, path, scope, output }: Endpoint<A, I, O, OI>, args: unknown) => {
+const post = <A, I, O, OI>({ method, path, scope, output }: Contract<A, I, O, OI>, args: unknown) => {
   const { key, input } =
     changesState({ method, scope }) && Predicate.isRecord(args) ? splitKey(args) : { key: Option.none(), input: args }
   return {

@@ -1,8 +1,8 @@
 /** Where wait_for_matches starts after a rule was created or changed. */
 import { Clock, Effect, Predicate } from "effect"
+import { matches } from "../../api/matches.ts"
 import { firstMatchIdAt, type MatchId, type RuleId, timeOf } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
-import { listMatches } from "../operations.ts"
 import type { Call } from "./calls.ts"
 
 /** All matches of a new rule come after it. The rule id contains its creation time. */
@@ -13,14 +13,14 @@ export const presentCursor = <R>(call: Call<R>, args: unknown): Effect.Effect<Ma
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const rule_id = Predicate.hasProperty(args, "rule_id") ? args.rule_id : undefined
-    const listed = yield* Effect.option(call({ endpoint: listMatches, decode: decodeList }, { rule_id, limit: 1 }))
+    const listed = yield* Effect.option(call({ contract: matches.list, decode: decodeList }, { rule_id, limit: 1 }))
     const newest = listed._tag === "Some" ? listed.value.matches[0] : undefined
     return newest?.id ?? cursorAt(now)
   })
 
 // ---- helpers ----
 
-const decodeList = decoder(listMatches.input)
+const decodeList = decoder(matches.list.input)
 
 const CLOCK_SKEW_MILLIS = 60_000
 

@@ -1,5 +1,7 @@
 /** Describes tool results to a language model: the result, and what to call next. */
 import { Predicate, Schema } from "effect"
+import type { platforms } from "../../api/platforms.ts"
+import type { rules } from "../../api/rules.ts"
 import type { Account } from "../../core/accounts/Accounts.ts"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -8,8 +10,6 @@ import { ArgumentIssue } from "../../core/model/Errors.ts"
 import { isLoss } from "../../core/rules/describeLoss.ts"
 import type { Rule, RuleList } from "../../core/rules/Rule.ts"
 import { counted } from "../../core/text/counted.ts"
-import type { createRule, platformStatus } from "../operations.ts"
-import type { updateRule } from "../ruleOperations.ts"
 import type { CallError } from "./calls.ts"
 import { type Form, type Forms, type MatchForm, matchFormOf, moreOf } from "./matchForms.ts"
 import type { RuleQuery } from "./rulePages.ts"
@@ -152,10 +152,10 @@ export const sentFilter = (args: unknown, platform: string): string =>
 
 // ---- helpers ----
 
-type Changed = typeof updateRule.output.Type
+type Changed = typeof rules.update.output.Type
 
-type Created = (typeof createRule)["output"]["Type"]
-type StatusList = (typeof platformStatus)["output"]["Type"]
+type Created = (typeof rules.create)["output"]["Type"]
+type StatusList = (typeof platforms.status)["output"]["Type"]
 
 /** The next call asks for the same: without them a page would continue with the matches of other rules. */
 const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>

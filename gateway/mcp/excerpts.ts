@@ -1,5 +1,6 @@
 /** Finds where filters match long texts: a summary then shows the text around that place. */
 import { Array as Arr, Effect } from "effect"
+import { rules } from "../../api/rules.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { placeInSummary } from "../../core/languages/placeInSummary.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -8,7 +9,6 @@ import type { CheckResult } from "../../core/rules/RuleCheck.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { inTurns, TurnBudget } from "../../core/work/turns.ts"
 import { decoder } from "../decode.ts"
-import { getRule } from "../ruleOperations.ts"
 import type { Call } from "./calls.ts"
 
 /** The offset of the first place in the text of the summary, by event. */
@@ -86,7 +86,7 @@ const MAX_RULES = 10
 const rulesOf = <R>(call: Call<R>, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Rule>, never, R> =>
   Effect.map(
     Effect.forEach(ids.slice(0, MAX_RULES), (rule_id) =>
-      Effect.option(call({ endpoint: getRule, decode: decoder(getRule.input) }, { rule_id }))
+      Effect.option(call({ contract: rules.get, decode: decoder(rules.get.input) }, { rule_id }))
     ),
     (found) => Arr.getSomes(found).map(({ rule }) => rule)
   )

@@ -1,11 +1,10 @@
 /** The tools that read and change one rule. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Schema } from "effect"
+import { rules } from "../../api/rules.ts"
 import { MatchId } from "../../core/model/Ids.ts"
 import { ComparedRule } from "../../core/shadows/Shadows.ts"
 import { counted } from "../../core/text/counted.ts"
-import { getRule, pauseRule, resumeRule, updateRule } from "../ruleOperations.ts"
-import { compareRule, dropShadow, promoteRule, shadowRule } from "../shadowOperations.ts"
 import { presentCursor } from "./cursors.ts"
 import { callOf, describeChangedRule } from "./describe.ts"
 import type { Asked, Tool, toolMaker } from "./tool.ts"
@@ -18,7 +17,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Returns one rule: its filters and their state on each platform, its version, and its shadow. Use it before update_rule. list_rules has the rule_id.",
     annotations: readOnly,
-    endpoint: getRule,
+    contract: rules.get,
     text: describeChangedRule
   }),
   tool({
@@ -27,8 +26,8 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       'Changes the fields that you send and keeps all matches: use it to correct, narrow or widen a rule instead of deleting it, for instance {"rule_id": "rule_…", "overrides": {"x": "earthquake lang:en -is:retweet"}}. overrides replaces only the filters that it names. No event that both the old and the new filter match is missed. If one filter is invalid or one platform refuses, nothing changes. Call check_rule first. To see the difference on live events before you change the rule: shadow_rule.',
     annotations: changing,
-    endpoint: updateRule,
-    ...waiting(updateRule.output)
+    contract: rules.update,
+    ...waiting(rules.update.output)
   }),
   tool({
     name: "pause_rule",
@@ -36,7 +35,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Stops watching for the rule until resume_rule. It keeps its filters and matches, frees its place on the platform, and its coverage has a gap with the cause paused.",
     annotations: { ...changing, idempotentHint: true },
-    endpoint: pauseRule,
+    contract: rules.pause,
     text: describeChangedRule
   }),
   tool({
@@ -45,8 +44,8 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Watches for a paused rule again, with the same filters. If a platform refuses, the rule stays paused. Next: wait_for_matches with the cursor of the response.",
     annotations: { ...changing, idempotentHint: true },
-    endpoint: resumeRule,
-    ...waiting(resumeRule.output)
+    contract: rules.resume,
+    ...waiting(rules.resume.output)
   }),
   tool({
     name: "shadow_rule",
@@ -54,7 +53,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Watches other filters in the shadow of a rule, without changing the rule. What they match is stored apart and never returned as a match. A rule has one shadow: a new one replaces it. Next: after some time compare_rule, then promote_rule or drop_shadow.",
     annotations: changing,
-    endpoint: shadowRule,
+    contract: rules.shadow,
     text: describeChangedRule
   }),
   tool({
@@ -63,7 +62,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Counts the events that only the rule matched, only its shadow, and both, since the shadow began, and names the clauses that made the difference for the newest of them. Next: promote_rule if the shadow is better, else drop_shadow.",
     annotations: readOnly,
-    endpoint: compareRule,
+    contract: rules.compare,
     output: Comparison,
     structured: (compared, treatment) => treatment.shaped(withoutSamples(compared)),
     text: describeComparison
@@ -74,7 +73,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Makes the filters of the shadow those of the rule, without a gap. With since, what the shadow has matched since then becomes matches of the rule.",
     annotations: changing,
-    endpoint: promoteRule,
+    contract: rules.promote,
     text: (output, treatment) =>
       `${describeChangedRule(output, treatment)}\nAdded ${counted(output.added, "match", "matches")} of the shadow`
   }),
@@ -84,7 +83,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     description:
       "Removes the shadow of a rule and what it matched, for good. The rule and its matches stay as they are. Call compare_rule before.",
     annotations: { ...changing, destructiveHint: true },
-    endpoint: dropShadow,
+    contract: rules.dropShadow,
     text: describeChangedRule
   })
 ]

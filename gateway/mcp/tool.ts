@@ -1,9 +1,9 @@
 /** What a tool is, and how it is made from an operation. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Either, Predicate, Schema, SchemaAST } from "effect"
+import { type Contract, changesState } from "../../api/Contract.ts"
 import type { MatchId } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
-import { changesState, type Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
 import { keyedInput } from "../idempotency.ts"
 import type { PlatformSchemas } from "../platformSchemas.ts"
@@ -42,7 +42,7 @@ export interface Asked<P> {
 }
 
 export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" | "description" | "annotations"> {
-  readonly endpoint: Endpoint<A, I, O, OI>
+  readonly contract: Contract<A, I, O, OI>
   /** If the tool returns something else than the operation; `textOnly`: no structured content. */
   readonly output?: Schema.Schema.AnyNoContext | "textOnly"
   /** By default the output of the operation, without hidden characters. */
@@ -59,15 +59,15 @@ export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" 
 export const toolMaker = (schemas: PlatformSchemas) => ({
   /** A tool with the arguments of its operation. */
   tool: <A, I, O extends object, OI>(definition: Definition<A, I, O, OI, undefined>): Tool => {
-    const { endpoint } = definition
-    const input = schemas(changesState(endpoint) ? keyedInput(endpoint.input) : endpoint.input)
+    const { contract } = definition
+    const input = schemas(changesState(contract) ? keyedInput(contract.input) : contract.input)
     const decode = decoder(input)
     return toolOf(definition, {
       input: argumentsSchema(input),
       run: (call, args, describe) =>
         Effect.gen(function* () {
           const cursor = yield* definition.cursor?.(call, args) ?? Effect.succeed(undefined)
-          const output = yield* call({ endpoint, decode }, args)
+          const output = yield* call({ contract, decode }, args)
           return describe(output, { args, own: undefined, ...(cursor !== undefined && { cursor }) })
         })
     })
@@ -78,16 +78,16 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
     own: Schema.Schema<P, PI>,
     definition: Definition<A, I, O, OI, P>
   ): Tool => {
-    const { endpoint, read, excerpts: find } = definition
-    const both = schemas(read === undefined ? Schema.make<P, PI>(Schema.extend(endpoint.input, own).ast) : own)
-    const [decode, decodeBoth] = [decoder(schemas(endpoint.input)), decoder(both)]
+    const { contract, read, excerpts: find } = definition
+    const both = schemas(read === undefined ? Schema.make<P, PI>(Schema.extend(contract.input, own).ast) : own)
+    const [decode, decodeBoth] = [decoder(schemas(contract.input)), decoder(both)]
     const names = SchemaAST.getPropertySignatures(SchemaAST.encodedAST(own.ast)).map(({ name }) => String(name))
     return toolOf(definition, {
       input: argumentsSchema(both),
       run: (call, args, describe) =>
         Effect.gen(function* () {
           const asked = yield* Either.mapLeft(decodeBoth(args), toWire)
-          const callWith = (input: unknown) => call({ endpoint, decode }, input)
+          const callWith = (input: unknown) => call({ contract, decode }, input)
           const output = yield* read?.(callWith, asked) ?? callWith(without(args, names))
           const excerpts = yield* find?.(call, output, asked) ?? Effect.succeed(new Map())
           return describe(output, { args, own: asked, excerpts })
@@ -113,8 +113,8 @@ const CHANGED_LEVELS = 1
 
 const toolOf = <A, I, O extends object, OI, P>(
   {
-    endpoint,
-    output = endpoint.output,
+    contract,
+    output = contract.output,
     structured,
     text,
     excerpts: _,

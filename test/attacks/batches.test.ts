@@ -4,7 +4,7 @@ import { createTRPCClient, httpBatchLink, httpBatchStreamLink, TRPCClientError }
 import { Effect } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
 import { Rules } from "../../core/rules/Rules.ts"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { call, draft, type Target } from "../gateway/client.ts"
 import { serve, serviceOn } from "../gateway/inProcess.ts"
 import { localPlatforms } from "../platforms.ts"

@@ -47,7 +47,7 @@ describe("clientTypes", () => {
           include: []
         }),
         "same.ts": `
-          import type { AppRouter as Real } from "${join(ROOT, "gateway/trpc.ts")}"
+          import type { AppRouter as Real } from "${join(ROOT, "gateway/trpc/router.ts")}"
           import type { Differences } from "${join(ROOT, "test/gateway/routerTypes.ts")}"
           import type { AppRouter } from "./client.d.ts"
           ${drifted.map(({ name }, index) => `import type { AppRouter as Drift${index} } from "./${name}"`).join("\n")}

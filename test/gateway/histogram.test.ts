@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createTRPCClient, httpLink } from "@trpc/client"
 import { Effect } from "effect"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { assertError, call, draft, firehoseUpdate, type Target, xPost } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

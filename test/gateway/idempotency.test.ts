@@ -7,9 +7,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { createTRPCClient, httpLink, TRPCClientError } from "@trpc/client"
 import { Effect, Layer, Option } from "effect"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
-import { changesState } from "../../gateway/endpoint.ts"
-import { endpoints } from "../../gateway/operations.ts"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import { changesState } from "../../api/Contract.ts"
+import { allContracts } from "../../api/contracts.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryStores } from "../stores/memoryStores.ts"
@@ -95,7 +95,7 @@ for (const [store, stores] of everyStore) {
           messages.filter((type) => type === "webhook.test"),
           1
         )
-        assert.sameMembers([...used], [...endpoints.filter(changesState).map(({ path }) => path), "/local/events"])
+        assert.sameMembers([...used], [...allContracts.filter(changesState).map(({ path }) => path), "/local/events"])
       })
     )
 

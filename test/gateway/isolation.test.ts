@@ -10,7 +10,7 @@ import { z } from "zod"
 import { languages } from "../../app/platforms.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
 import { platformSchemas } from "../../gateway/platformSchemas.ts"
-import { makeRouter } from "../../gateway/trpc.ts"
+import { makeRouter } from "../../gateway/trpc/router.ts"
 import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SCOPES } from "../../core/keys/Key.ts"
-import { endpoints } from "../../gateway/operations.ts"
+import { allContracts } from "../../api/contracts.ts"
 import { assertError, call, draft, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -14,7 +14,7 @@ describe("scopes", () => {
       const as = yield* serve
       const targets = yield* Effect.forEach(SCOPES, (scope) => as("ann", scope))
       for (const [index, target] of targets.entries()) {
-        for (const { method, path, scope } of [...endpoints, ...OTHER_ROUTES]) {
+        for (const { method, path, scope } of [...allContracts, ...OTHER_ROUTES]) {
           const answer = yield* request(target, method, path)
           if (index >= NEEDED[scope]) {
             assert.notStrictEqual(answer.status, 403, path)

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Either, ParseResult } from "effect"
-import { changesState } from "../../gateway/endpoint.ts"
-import { endpoints } from "../../gateway/operations.ts"
+import { changesState } from "../../api/Contract.ts"
+import { allContracts } from "../../api/contracts.ts"
 import { call } from "./client.ts"
 import { type Document, documented, emptyDocument, operationsOf, problems, type SchemaObject } from "./document.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -29,9 +29,9 @@ describe("/openapi.json", () => {
 
   documented("lists exactly the operations that are served, with id, tag and summary", async ({ document, target }) => {
     const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
-    const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
+    const expected = allContracts.map(({ method, path }) => `${method} ${path}`)
     assert.sameMembers(listed, [...expected, "POST /local/events", "GET /matches/stream", "POST /matches/redact"])
-    for (const { name, path, method, tag, summary } of endpoints) {
+    for (const { name, path, method, tag, summary } of allContracts) {
       const found = document.paths[path]?.[method.toLowerCase()]
       assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [name, [tag], summary])
     }
@@ -97,7 +97,7 @@ describe("/openapi.json", () => {
       const keyed = operationsOf(document).filter(({ operation }) => "409" in operation.responses)
       assert.sameMembers(
         keyed.map(({ path }) => path),
-        [...endpoints.filter(changesState).map(({ path }) => path), "/local/events", "/matches/redact"]
+        [...allContracts.filter(changesState).map(({ path }) => path), "/local/events", "/matches/redact"]
       )
       for (const { operation, path } of operationsOf(document)) {
         const isKeyed = "409" in operation.responses
@@ -116,7 +116,7 @@ describe("/openapi.json", () => {
   )
 
   it("has examples that the schemas of core decode", () => {
-    for (const { input, output, example, path } of endpoints) {
+    for (const { input, output, example, path } of allContracts) {
       const strict = { onExcessProperty: "error" } as const
       assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(input, strict)(example.request ?? {})), path)
       assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(output, strict)(example.response)), path)
@@ -124,7 +124,7 @@ describe("/openapi.json", () => {
   })
 
   documented("describes the actual responses of the server", async ({ document, target }) => {
-    const request = endpoints.find(({ name }) => name === "createRule")?.example.request
+    const request = allContracts.find(({ name }) => name === "createRule")?.example.request
     const event = document.paths["/local/events"]?.["post"]?.requestBody?.content["application/json"]?.example
     const created = await call(target, "/api.CreateRule", { ...request, overrides: { x: "earthquake" } })
     await call(target, "/local/events", event)

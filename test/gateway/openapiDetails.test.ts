@@ -1,6 +1,6 @@
 /** Details of the OpenAPI document that clients and validators rely on, compared with the server. */
 import { assert, describe } from "@effect/vitest"
-import { endpoints } from "../../gateway/operations.ts"
+import { allContracts } from "../../api/contracts.ts"
 import { call, draft, firehoseUpdate, type Json, xPost } from "./client.ts"
 import { type Document, documented, operationsOf, problems, type SchemaObject } from "./document.ts"
 
@@ -188,7 +188,7 @@ interface Body {
 
 /** The JSON bodies of all operations. */
 const bodies = (document: Document): ReadonlyArray<Body> =>
-  endpoints.flatMap(({ path, method, example }) => {
+  allContracts.flatMap(({ path, method, example }) => {
     const schema = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content["application/json"]?.schema
     return schema === undefined ? [] : [{ path, schema, example: example.request as Body["example"] }]
   })

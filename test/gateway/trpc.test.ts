@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect
 import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, type TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs } from "@trpc/server"
 import { EventSource } from "eventsource"
-import type { AppRouter } from "../../gateway/trpc.ts"
+import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"

@@ -1,0 +1,52 @@
+/** Runs operations. */
+import { Effect, Option } from "effect"
+import type { AnyContract, Contract } from "../../api/Contract.ts"
+import { contracts } from "../../api/contracts.ts"
+import type { Answered } from "../../core/idempotency/Idempotency.ts"
+import type { CoreError } from "../../core/model/Errors.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
+import { type Asked, once } from "../idempotency.ts"
+import { accountHandlers } from "./account.ts"
+import type { Handler, Handlers, Services } from "./Handlers.ts"
+import { keyHandlers } from "./keys.ts"
+import { matchHandlers } from "./matches.ts"
+import { platformHandlers } from "./platforms.ts"
+import { ruleHandlers } from "./rules.ts"
+import { webhookHandlers } from "./webhooks.ts"
+
+/** Runs an operation, with an idempotency key only once. An account has a few short ones at a time. */
+export const perform = <A, I, O, OI>(
+  contract: Contract<A, I, O, OI>,
+  account: AccountId,
+  { input, key }: Asked<A>
+): Effect.Effect<Answered<O>, CoreError, Services> => {
+  const { name, isLong = false } = contract
+  const request = { account: Option.some(account), operation: name, content: input, isLong }
+  const run = once(key, request, handlerOf(contract)(account, input))
+  return isLong ? run : Effect.flatMap(Quotas, (quotas) => quotas.withSlot(account, run))
+}
+
+// ---- helpers ----
+
+const handlers: { readonly [Noun in keyof typeof contracts]: Handlers<(typeof contracts)[Noun]> } = {
+  rules: ruleHandlers,
+  matches: matchHandlers,
+  platforms: platformHandlers,
+  webhooks: webhookHandlers,
+  account: accountHandlers,
+  keys: keyHandlers
+}
+
+type AnyHandler = Handler<unknown, unknown>
+
+const byContract = new Map<AnyContract, AnyHandler>(
+  Object.entries(contracts).flatMap(([noun, group]) => {
+    const ofNoun = handlers[noun as keyof typeof handlers] as Readonly<Record<string, AnyHandler>>
+    return Object.entries<AnyContract>(group).map(([name, contract]) => [contract, ofNoun[name] as AnyHandler] as const)
+  })
+)
+
+/** Every contract has a handler with its types: `handlers` has been checked. */
+const handlerOf = <A, I, O, OI>(contract: Contract<A, I, O, OI>): Handler<A, O> =>
+  byContract.get(contract) as unknown as Handler<A, O>

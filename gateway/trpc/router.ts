@@ -1,0 +1,153 @@
+/** The tRPC router, derived from the contracts. Clients need only the type `AppRouter`. */
+import {
+  initTRPC,
+  type TRPCMutationProcedure,
+  type TRPCQueryProcedure,
+  type TRPCSubscriptionProcedure
+} from "@trpc/server"
+import { Cause, Effect, Either, Option, Record as Rec, type Schema, type Types } from "effect"
+import { type AnyContract, changesState, type Contract } from "../../api/Contract.ts"
+import { contracts } from "../../api/contracts.ts"
+import { asActor, type Scope } from "../../core/keys/Key.ts"
+import { admitCall, checkScope } from "../auth.ts"
+import { type KeyField, keyedInput, splitKey } from "../idempotency.ts"
+import { perform } from "../operations/perform.ts"
+import { longAnswer } from "../pages.ts"
+import type { PlatformSchemas } from "../platformSchemas.ts"
+import { type NamedSchemas, zodInput, zodOutput } from "../zodSchemas.ts"
+import type { Context, Resolved } from "./context.ts"
+import { runOrThrow, toTrpc, wireOf } from "./errors.ts"
+import {
+  type DataOf,
+  EVENTS_DESCRIPTION,
+  EventMessage,
+  eventOf,
+  matchOf,
+  resolveWatch,
+  WATCH_DESCRIPTION,
+  WatchInput,
+  WatchMessage
+} from "./subscriptions.ts"
+
+/** Metadata of a procedure: `clientTypes.ts` generates types from it, trpc-to-openapi reads `openapi`. */
+export type Meta = {
+  readonly input: Schema.Schema.All
+  /** For a subscription, the schema of one message. */
+  readonly output: Schema.Schema.All
+  readonly description?: string
+  readonly openapi?: {
+    readonly method: "GET" | "POST"
+    readonly path: `/${string}`
+    readonly operationId: string
+    readonly tags: Array<string>
+    readonly summary: string
+    readonly description: string
+  }
+}
+
+const t = initTRPC
+  .context<Context>()
+  .meta<Meta>()
+  .create({
+    isDev: false,
+    sse: {
+      ping: { enabled: true, intervalMs: 15_000 },
+      // Two missed pings.
+      client: { reconnectAfterInactivityMs: 40_000 }
+    },
+    errorFormatter: ({ shape, error, ctx }) => {
+      const { code, message, details } = wireOf(error, ctx)
+      return { ...shape, message, data: { ...shape.data, code, message, details } }
+    }
+  })
+
+/** Fills `named` with the JSON Schemas that the router refers to. */
+export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
+  const { ofContract, subscription } = procedures(schemas, named)
+  // tRPC infers procedure types from parsers, but cannot resolve generic ones: `Procedures` writes them out.
+  const derived = Rec.map(contracts, (group) => Rec.map<string, AnyContract, unknown>(group, ofContract)) as Procedures
+  return t.router({
+    ...derived,
+    matches: {
+      ...derived.matches,
+      watch: subscription(WatchMessage, matchOf, WATCH_DESCRIPTION),
+      events: subscription(EventMessage, eventOf, EVENTS_DESCRIPTION)
+    }
+  })
+}
+
+export type AppRouter = ReturnType<typeof makeRouter>
+
+// ---- helpers ----
+
+/** `void` lets clients omit an argument without fields, or with optional fields only. */
+type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
+
+/** Checks the limit on requests and the scope before the input. */
+const withScope = (needed: Scope) =>
+  t.procedure.use(async ({ ctx, next }) => {
+    if (ctx.calls.begun++ > 0) await runOrThrow(ctx.runtime, admitCall(ctx.caller.account), undefined)
+    const allowed = checkScope(ctx.caller, needed)
+    if (Either.isLeft(allowed)) throw toTrpc(allowed.left)
+    return next()
+  })
+
+type Procedures = {
+  readonly [Noun in keyof typeof contracts]: {
+    readonly [Name in keyof (typeof contracts)[Noun]]: ProcedureOf<(typeof contracts)[Noun][Name]>
+  }
+}
+
+/** As `changesState` says. */
+type ProcedureOf<C> =
+  C extends Contract<infer _A, infer I, infer _O, infer OI, infer M, infer S>
+    ? [M, S] extends ["POST", Exclude<Scope, "read">]
+      ? TRPCMutationProcedure<{ input: InputOf<Types.Simplify<I & KeyField>>; output: OI; meta: Meta }>
+      : TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: Meta }>
+    : never
+
+const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => ({
+  ofContract: (contract: AnyContract) => {
+    const isMutation = changesState(contract)
+    const input = schemas(isMutation ? keyedInput(contract.input) : contract.input)
+    const output = schemas(contract.output)
+    const { name, method, path, tag, summary, description } = contract
+    const openapi = { operationId: name, method, path, tags: [tag], summary, description }
+    const procedure = withScope(contract.scope)
+      .input(zodInput(input, named))
+      .output(zodOutput(output, named))
+      .meta({ input, output, description: `${summary}. ${description}`, openapi })
+    return isMutation ? procedure.mutation(resolver(contract)) : procedure.query(resolver(contract))
+  },
+
+  /** `dataOf`: undefined for an update that is not sent. */
+  subscription: <A, I>(
+    message: Schema.Schema<A, I>,
+    dataOf: DataOf,
+    description: string
+  ): TRPCSubscriptionProcedure<{
+    input: InputOf<typeof WatchInput.Encoded>
+    output: AsyncIterable<I, void, unknown>
+    meta: Meta
+  }> => {
+    const [input, output] = [schemas(WatchInput), schemas(message)]
+    const procedure = withScope("read").meta({ input, output, description }).input(zodInput(input, named))
+    return procedure.subscription((request) => resolveWatch(request, dataOf)) as never
+  }
+})
+
+const resolver =
+  (contract: AnyContract) =>
+  async ({ ctx, input, signal }: Resolved): Promise<unknown> => {
+    // `input` was decoded with the schema of the contract, and for a mutation with the field of the key.
+    const effect = Effect.tapErrorCause(
+      asActor(ctx.caller, perform(contract, ctx.caller.account, splitKey(input))),
+      (cause) => (Cause.isDie(cause) ? Effect.logError(`${contract.name} failed`, cause) : Effect.void)
+    )
+    const { answer, isReplayed } = await runOrThrow(ctx.runtime, effect, signal)
+    if (isReplayed) ctx.setReplayed()
+    if (contract.pagedField === undefined) return answer
+    const long = longAnswer(contract, ctx.caller.account, { input, answer })
+    const further = await runOrThrow(ctx.runtime, long, signal)
+    return Option.isNone(further) ? answer : ctx.splicer.mark(further.value)
+  }
