@@ -1,6 +1,6 @@
 /** The types that API clients compile against. The build writes them to `dist/client.d.ts`. */
-import { clientTypes as typesOf } from "../gateway/clientTypes.ts"
-import { platformSchemas } from "../gateway/platformSchemas.ts"
+import { clientTypes as typesOf } from "../gateway/openapi/clientTypes.ts"
+import { platformSchemas } from "../api/platformSchemas.ts"
 import { languages } from "./platforms.ts"
 
 export const clientTypes = (): string => typesOf(platformSchemas(languages))

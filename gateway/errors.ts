@@ -5,7 +5,7 @@ import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import type { Rate } from "../core/quotas/Quotas.ts"
 import { nearest } from "../core/text/nearest.ts"
 import { truncated } from "../core/text/truncated.ts"
-import type { ErrorDetails } from "./ErrorDetails.ts"
+import type { ErrorDetails } from "../api/ErrorDetails.ts"
 
 export const ERROR_CODES = [
   "invalid_argument",

@@ -4,21 +4,21 @@ import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
-import { type ConsoleFiles, consoleMount, isBuilt } from "./console.ts"
-import { docsRoutes } from "./docs.ts"
-import { type Handler, makeHandler } from "./handler.ts"
-import { healthRoutes } from "./health.ts"
-import { liveRoute } from "./live.ts"
-import { localRoutes } from "./local.ts"
+import { type ConsoleFiles, consoleMount, isBuilt } from "./http/console.ts"
+import { docsRoutes } from "./http/docs.ts"
+import { type Handler, makeHandler } from "./http/handler.ts"
+import { healthRoutes } from "./http/health.ts"
+import { liveRoute } from "./http/live.ts"
+import { localRoutes } from "./http/local.ts"
 import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
-import { metricsRoute } from "./metrics.ts"
+import { metricsRoute } from "./http/metrics.ts"
 import type { Services } from "./operations/Handlers.ts"
-import { type PlatformSchemas, platformSchemas } from "./platformSchemas.ts"
-import { redactRefusal } from "./redact.ts"
-import { restRoutes } from "./rest.ts"
-import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
-import { serverInfoRoute } from "./serverInfo.ts"
+import { type PlatformSchemas, platformSchemas } from "../api/platformSchemas.ts"
+import { redactRefusal } from "./http/redact.ts"
+import { restRoutes } from "./http/rest.ts"
+import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./http/route.ts"
+import { serverInfoRoute } from "./http/serverInfo.ts"
 
 export type DoorServices = Services | LocalFeed
 
@@ -99,7 +99,7 @@ const OPENAPI_HEADERS = { "content-type": "application/json", "access-control-al
 const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRoute<never>> =>
   Effect.gen(function* () {
     const document = yield* Effect.cached(
-      Effect.promise(async () => (await import("./openapi.ts")).openApiDocument(languages))
+      Effect.promise(async () => (await import("./openapi/document.ts")).openApiDocument(languages))
     )
     // The docs page reads it from an origin of its own.
     const reply = (content: unknown) => ({ ...json(200, content), headers: OPENAPI_HEADERS })

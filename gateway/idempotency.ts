@@ -7,7 +7,7 @@ import {
   InvalidArgument,
   type StoreUnavailable
 } from "../core/model/Errors.ts"
-import { json, type Reply } from "./route.ts"
+import { json, type Reply } from "./http/route.ts"
 
 export const KEY_HEADER = "Idempotency-Key"
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import * as Metrics from "../core/telemetry/Metrics.ts"
-import { exposition } from "../gateway/metrics.ts"
+import { exposition } from "../gateway/http/metrics.ts"
 import { ROOT } from "./program.ts"
 import { parseMetrics } from "./prometheus.ts"
 

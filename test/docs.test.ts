@@ -9,7 +9,7 @@ import { rules } from "../api/rules.ts"
 import { webhooks } from "../api/webhooks.ts"
 import { languages } from "../app/platforms.ts"
 import { toolbox } from "../gateway/mcp/tools.ts"
-import { platformSchemas } from "../gateway/platformSchemas.ts"
+import { platformSchemas } from "../api/platformSchemas.ts"
 import { makeRouter } from "../gateway/trpc/router.ts"
 import { ROOT } from "./program.ts"
 

@@ -96,9 +96,9 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Files outside of `app/` that may run effects as promises, for web handlers, tRPC and MCP. */
 const promiseBoundary = [
-  "gateway/handler.ts",
-  "gateway/pages.ts",
-  "gateway/puller.ts",
+  "gateway/http/handler.ts",
+  "gateway/operations/pages.ts",
+  "gateway/http/puller.ts",
   "gateway/trpc/errors.ts",
   "gateway/mcp/server.ts",
   "gateway/mcp/stdio.ts"

@@ -64,7 +64,7 @@ describe("a platform", () => {
     // Their examples show requests on x.
     assert.deepStrictEqual(
       named,
-      ["api/matches.ts", "api/platforms.ts", "api/rules.ts", "gateway/openapi.ts"].filter((path) =>
+      ["api/matches.ts", "api/platforms.ts", "api/rules.ts", "gateway/openapi/document.ts"].filter((path) =>
         named.includes(path)
       )
     )

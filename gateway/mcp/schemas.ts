@@ -1,6 +1,6 @@
 /** JSON Schemas of the tools, derived from the schemas of the operations. */
 import { JSONSchema, Predicate, type Schema } from "effect"
-import { withoutIds } from "../jsonSchema.ts"
+import { withoutIds } from "../openapi/jsonSchema.ts"
 
 export type JsonSchema = Record<string, unknown>
 

@@ -10,7 +10,7 @@ import type { Language } from "../../core/languages/Language.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { MatchId } from "../../core/model/Ids.ts"
 import { CheckResult } from "../../core/rules/RuleCheck.ts"
-import { platformSchemas } from "../platformSchemas.ts"
+import { platformSchemas } from "../../api/platformSchemas.ts"
 import { firstCursor } from "./cursors.ts"
 import {
   describeAccount,

@@ -4,7 +4,7 @@ import type { Caller } from "../../core/keys/Key.ts"
 import type { MatchId } from "../../core/model/Ids.ts"
 import type { Authentication } from "../auth.ts"
 import type { Services } from "../operations/Handlers.ts"
-import type { Splicer } from "../pages.ts"
+import type { Splicer } from "../operations/pages.ts"
 
 export interface Context {
   readonly caller: Caller

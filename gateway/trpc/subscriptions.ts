@@ -6,7 +6,7 @@ import { Match, Redaction, redactionOf } from "../../core/matches/Match.ts"
 import { Matches, type MatchUpdate, WatchQuery } from "../../core/matches/Matches.ts"
 import { MatchId } from "../../core/model/Ids.ts"
 import { internal } from "../errors.ts"
-import { type LiveFailure, type LivePuller, pullLiveUpdates } from "../live.ts"
+import { type LiveFailure, type LivePuller, pullLiveUpdates } from "../http/live.ts"
 import type { Resolved } from "./context.ts"
 import { runOrThrow, toTrpc, wireToTrpc } from "./errors.ts"
 

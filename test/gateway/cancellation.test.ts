@@ -8,8 +8,8 @@ import { Keys } from "../../core/keys/Keys.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
-import { makeHandler } from "../../gateway/handler.ts"
-import { json, type Reply } from "../../gateway/route.ts"
+import { makeHandler } from "../../gateway/http/handler.ts"
+import { json, type Reply } from "../../gateway/http/route.ts"
 
 const REQUEST = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
 const services = Layer.mergeAll(Entropy.layerCounting, Layer.mock(Keys, {}), Layer.mock(Quotas, {}))

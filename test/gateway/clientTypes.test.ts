@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, identity } from "effect"
 import { clientTypes as builtTypes } from "../../app/clientTypes.ts"
-import { clientTypes } from "../../gateway/clientTypes.ts"
+import { clientTypes } from "../../gateway/openapi/clientTypes.ts"
 import { ROOT } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
@@ -43,7 +43,7 @@ describe("clientTypes", () => {
           extends: join(ROOT, "tsconfig.json"),
           compilerOptions: { rewriteRelativeImportExtensions: false },
           // The second file augments the types of zod, which the router uses.
-          files: ["same.ts", join(ROOT, "gateway/openapi.ts")],
+          files: ["same.ts", join(ROOT, "gateway/openapi/document.ts")],
           include: []
         }),
         "same.ts": `

@@ -4,7 +4,7 @@ import { Effect, Layer, Metric, MetricBoundaries } from "effect"
 import { StoreUnavailable } from "../../core/model/Errors.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Status } from "../../core/status/Status.ts"
-import { exposition } from "../../gateway/metrics.ts"
+import { exposition } from "../../gateway/http/metrics.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit } from "effect"
 import type { LiveReader } from "../../core/matches/LiveMatches.ts"
-import { type Done, makePuller, type Puller } from "../../gateway/puller.ts"
+import { type Done, makePuller, type Puller } from "../../gateway/http/puller.ts"
 
 describe("makePuller", () => {
   it.effect("pull skips empty reads, and gives the values that come later", () =>

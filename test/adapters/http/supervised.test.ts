@@ -5,7 +5,7 @@ import { Budget } from "../../../adapters/http/Budget.ts"
 import { KnownRules } from "../../../adapters/http/KnownRules.ts"
 import { StreamHealth } from "../../../adapters/http/StreamHealth.ts"
 import { Ended, supervised } from "../../../adapters/http/supervised.ts"
-import { exposition } from "../../../gateway/metrics.ts"
+import { exposition } from "../../../gateway/http/metrics.ts"
 import { parseMetrics } from "../../prometheus.ts"
 
 describe("supervised", () => {

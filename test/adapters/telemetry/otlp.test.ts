@@ -4,7 +4,7 @@ import { Effect, Either, Layer, Logger, Metric, Redacted, Tracer } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import * as Otlp from "../../../adapters/telemetry/otlp.ts"
 import { RuleNotFound } from "../../../core/model/Errors.ts"
-import { exposition } from "../../../gateway/metrics.ts"
+import { exposition } from "../../../gateway/http/metrics.ts"
 import { attributesOf, type Collector, collector, type WireSpan } from "../../collector.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import * as Metrics from "../../../core/telemetry/Metrics.ts"
-import { exposition } from "../../../gateway/metrics.ts"
+import { exposition } from "../../../gateway/http/metrics.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
 
 const platform = "x" as const

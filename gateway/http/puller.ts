@@ -1,6 +1,6 @@
 /** Runs the reads of a source for a consumer outside of Effect, such as a response or an async generator. */
 import { Effect, Exit, type Fiber, FiberId, Runtime, Scope } from "effect"
-import type { LiveReader } from "../core/matches/LiveMatches.ts"
+import type { LiveReader } from "../../core/matches/LiveMatches.ts"
 
 export interface Puller<A, E> {
   /**

@@ -4,8 +4,8 @@
  */
 import { Either, JSONSchema, type Schema } from "effect"
 import { z } from "zod"
-import { InvalidArgument } from "../core/model/Errors.ts"
-import { decoder } from "./decode.ts"
+import { InvalidArgument } from "../../core/model/Errors.ts"
+import { decoder } from "../decode.ts"
 
 /** JSON Schemas by name, for `components.schemas` of the OpenAPI document. The functions below add to it. */
 export type NamedSchemas = Record<string, JSONSchema.JsonSchema7>

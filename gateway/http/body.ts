@@ -1,8 +1,8 @@
 /** Reads request bodies within their size limit. */
 import { Either } from "effect"
-import { parseProblem } from "../core/text/json.ts"
-import { joined } from "../core/text/LineSplitter.ts"
-import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
+import { parseProblem } from "../../core/text/json.ts"
+import { joined } from "../../core/text/LineSplitter.ts"
+import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "../errors.ts"
 
 /** Limit of a JSON body. */
 export const MAX_BODY_BYTES = 1_048_576

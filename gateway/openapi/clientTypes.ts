@@ -4,10 +4,10 @@
  */
 import type { TRPCProcedureType, TRPCRouterRecord } from "@trpc/server"
 import { Option, Schema, SchemaAST } from "effect"
-import { ErrorDetails } from "./ErrorDetails.ts"
-import { ERROR_CODES } from "./errors.ts"
-import type { PlatformSchemas } from "./platformSchemas.ts"
-import { type Meta, makeRouter } from "./trpc/router.ts"
+import { ErrorDetails } from "../../api/ErrorDetails.ts"
+import { ERROR_CODES } from "../errors.ts"
+import type { PlatformSchemas } from "../../api/platformSchemas.ts"
+import { type Meta, makeRouter } from "../trpc/router.ts"
 
 /** The content of `client.d.ts`. */
 export const clientTypes = (schemas: PlatformSchemas): string => {

@@ -1,11 +1,11 @@
 /** Answers with a list of any length. Pages are read and sent one after the other: this takes little memory and blocks nobody. */
 import { Effect, Option, Runtime } from "effect"
-import type { Contract } from "../api/Contract.ts"
-import type { AccountId } from "../core/model/Ids.ts"
-import { type PushBody, pushTexts } from "../core/work/push.ts"
-import { yieldIfTurnIsLong } from "../core/work/turns.ts"
-import type { Services } from "./operations/Handlers.ts"
-import { perform } from "./operations/perform.ts"
+import type { Contract } from "../../api/Contract.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
+import { type PushBody, pushTexts } from "../../core/work/push.ts"
+import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
+import type { Services } from "./Handlers.ts"
+import { perform } from "./perform.ts"
 
 /** An answer whose list goes on. */
 export interface LongAnswer {

@@ -1,7 +1,7 @@
 /** Health checks for operators and orchestrators. No key is needed. */
 import { Effect } from "effect"
-import { describeProblem } from "../core/model/Errors.ts"
-import { Status } from "../core/status/Status.ts"
+import { describeProblem } from "../../core/model/Errors.ts"
+import { Status } from "../../core/status/Status.ts"
 import { json, type OpenRoute } from "./route.ts"
 
 export const healthRoutes: ReadonlyArray<OpenRoute<Status>> = [

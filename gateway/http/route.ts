@@ -1,8 +1,8 @@
 /** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
-import type { Caller, Scope } from "../core/keys/Key.ts"
-import type { PushBody } from "../core/work/push.ts"
-import type { DoorFailure, WireError } from "./errors.ts"
+import type { Caller, Scope } from "../../core/keys/Key.ts"
+import type { PushBody } from "../../core/work/push.ts"
+import type { DoorFailure, WireError } from "../errors.ts"
 
 /** Becomes a `Response` in the handler. */
 export interface Reply {

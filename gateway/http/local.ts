@@ -1,8 +1,8 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either, Option } from "effect"
-import type { Idempotency } from "../core/idempotency/Idempotency.ts"
-import { InvalidArgument } from "../core/model/Errors.ts"
-import type { AccountId } from "../core/model/Ids.ts"
+import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
+import { InvalidArgument } from "../../core/model/Errors.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
 import {
   isGzip,
   LocalFeed,
@@ -11,13 +11,13 @@ import {
   type SentEvent,
   sentEvents,
   TOO_LONG
-} from "../core/platforms/LocalFeed.ts"
-import { parseProblem } from "../core/text/json.ts"
-import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
-import { type BadNumber, describeBadNumber, findBadNumber, numberProblem } from "../core/text/numbers.ts"
+} from "../../core/platforms/LocalFeed.ts"
+import { parseProblem } from "../../core/text/json.ts"
+import { linesOf, withoutIndent } from "../../core/text/LineSplitter.ts"
+import { type BadNumber, describeBadNumber, findBadNumber, numberProblem } from "../../core/text/numbers.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
-import { type DoorFailure, unreadableBody } from "./errors.ts"
-import { keyOf, once, replyOf } from "./idempotency.ts"
+import { type DoorFailure, unreadableBody } from "../errors.ts"
+import { keyOf, once, replyOf } from "../idempotency.ts"
 import type { KeyedRoute, OperatorRoute } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"

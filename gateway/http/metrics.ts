@@ -1,7 +1,7 @@
 /** `/metrics` in the text format of Prometheus. No key is needed. */
 import { Effect, Metric, type MetricPair, MetricState, Option } from "effect"
-import { Status } from "../core/status/Status.ts"
-import { PREFIX, UNKNOWN } from "../core/telemetry/Metrics.ts"
+import { Status } from "../../core/status/Status.ts"
+import { PREFIX, UNKNOWN } from "../../core/telemetry/Metrics.ts"
 import type { OpenRoute } from "./route.ts"
 
 /** `observeProcess` updates the metrics of the process. */

@@ -13,16 +13,24 @@ import {
   Runtime,
   Tracer
 } from "effect"
-import { Actor, type Caller } from "../core/keys/Key.ts"
-import { Keys } from "../core/keys/Keys.ts"
-import { Entropy } from "../core/model/Entropy.ts"
-import { RequestId } from "../core/model/RequestId.ts"
-import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
-import * as Metrics from "../core/telemetry/Metrics.ts"
-import { type Push, pushToStream } from "../core/work/push.ts"
-import { roomInTurn } from "../core/work/turns.ts"
-import { admit, admitKnown, authenticate, checkScope } from "./auth.ts"
-import { type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire, wireOfCause } from "./errors.ts"
+import { Actor, type Caller } from "../../core/keys/Key.ts"
+import { Keys } from "../../core/keys/Keys.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
+import { RequestId } from "../../core/model/RequestId.ts"
+import { Quotas, type Rate } from "../../core/quotas/Quotas.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { type Push, pushToStream } from "../../core/work/push.ts"
+import { roomInTurn } from "../../core/work/turns.ts"
+import { admit, admitKnown, authenticate, checkScope } from "../auth.ts"
+import {
+  type DoorFailure,
+  internal,
+  methodNotAllowed,
+  noSuchPath,
+  rateHeaders,
+  toWire,
+  wireOfCause
+} from "../errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
 

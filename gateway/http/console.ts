@@ -1,6 +1,6 @@
 /** `/console`: the files of the web console. No key is needed: the page asks for one and sends it with its calls. */
 import { Effect } from "effect"
-import { type DoorFailure, methodNotAllowed, noSuchPath, RequestError } from "./errors.ts"
+import { type DoorFailure, methodNotAllowed, noSuchPath, RequestError } from "../errors.ts"
 import { pathOf } from "./handler.ts"
 import type { Mount, Reply } from "./route.ts"
 

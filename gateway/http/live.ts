@@ -1,23 +1,23 @@
 /** `GET /matches/stream`: matches, redactions and coverage as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
 import { Cause, Effect, Either, Exit, Option, Schema } from "effect"
-import type { Keys } from "../core/keys/Keys.ts"
-import { redactionOf } from "../core/matches/Match.ts"
+import type { Keys } from "../../core/keys/Keys.ts"
+import { redactionOf } from "../../core/matches/Match.ts"
 import {
   Matches,
   type MatchUpdate,
   type ResolvedWatchQuery,
   type WatchFailure,
   WatchQuery
-} from "../core/matches/Matches.ts"
-import { InvalidArgument, type LimitReached, type Unauthenticated } from "../core/model/Errors.ts"
-import { type AccountId, MatchId } from "../core/model/Ids.ts"
-import * as Metrics from "../core/telemetry/Metrics.ts"
-import { hold } from "../core/work/hold.ts"
-import type { PushBody, Sink } from "../core/work/push.ts"
-import { type Authentication, authenticate } from "./auth.ts"
-import { decoder } from "./decode.ts"
-import { toWire, type WireError, wireOfCause } from "./errors.ts"
-import type { PlatformSchemas } from "./platformSchemas.ts"
+} from "../../core/matches/Matches.ts"
+import { InvalidArgument, type LimitReached, type Unauthenticated } from "../../core/model/Errors.ts"
+import { type AccountId, MatchId } from "../../core/model/Ids.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { hold } from "../../core/work/hold.ts"
+import type { PushBody, Sink } from "../../core/work/push.ts"
+import { type Authentication, authenticate } from "../auth.ts"
+import { decoder } from "../decode.ts"
+import { toWire, type WireError, wireOfCause } from "../errors.ts"
+import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { type Done, makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
 import { type KeyedRoute, NO_STORE, type Work } from "./route.ts"
