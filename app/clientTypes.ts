@@ -1,6 +1,7 @@
 /** The types that API clients compile against. The build writes them to `dist/client.d.ts`. */
-import { clientTypes as typesOf } from "../gateway/openapi/clientTypes.ts"
+
 import { platformSchemas } from "../api/platformSchemas.ts"
+import { clientTypes as typesOf } from "../gateway/openapi/clientTypes.ts"
 import { languages } from "./platforms.ts"
 
 export const clientTypes = (): string => typesOf(platformSchemas(languages))

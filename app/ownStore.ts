@@ -6,6 +6,7 @@ import * as Assets from "../adapters/runtimes/assets.ts"
 import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
+import { RemoteUnreachable } from "../api/calls.ts"
 import { findAccount } from "../cli/remote.ts"
 import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { StreamStore } from "../core/coverage/StreamStore.ts"
@@ -89,7 +90,7 @@ export const asStoreInUse = <E>(error: E): E | StoreInUse =>
 /** Retries while another process uses the store and does not answer: a server that starts or stops, or a command. */
 export const retryWhileBusy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(effect, {
-    while: (error) => error instanceof StoreInUse || error instanceof Remote.RemoteUnreachable,
+    while: (error) => error instanceof StoreInUse || error instanceof RemoteUnreachable,
     schedule: Schedule.upTo(Schedule.spaced("200 millis"), "10 seconds")
   })
 

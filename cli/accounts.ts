@@ -1,7 +1,9 @@
 /** `earshot account` shows the limits of one's own account; `earshot accounts` is for the operator. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { Account, type AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
+import { type Account, type AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import { parseWholeNumber } from "../core/model/wholeNumber.ts"
 import { findAccount, jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
@@ -17,7 +19,7 @@ export const accountCommand = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("account", { ...targetOptions, json: jsonOption("Print the response as JSON") }, ({ json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
-      const account = yield* remote.request({ method: "GET", path: "/account", answer: Account })
+      const account = yield* remote.request(callOf(contracts.account.get))
       yield* json ? printJson(account) : Console.log(describe(account))
     }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("Show the limits of the account, and what is used of them.")))

@@ -1,8 +1,9 @@
 /** Deletes several objects in turn, reports each failure, and fails at the end if there was one. */
 import { Args } from "@effect/cli"
-import { Console, Effect, Either, Schema } from "effect"
+import { Console, Effect, Either } from "effect"
+import type { Call } from "../api/calls.ts"
 import { AlreadyReported, errorBodyOf } from "./failures.ts"
-import { jsonOption, post, printJson, type Remote } from "./remote.ts"
+import { jsonOption, printJson, type Remote } from "./remote.ts"
 import { visible, visibleJson } from "./terminal.ts"
 
 /** `kind` is `rule` or `webhook`. */
@@ -14,21 +15,19 @@ export const deletionOptions = (kind: string) => ({
   json: jsonOption("Print the deleted ids as JSON, and each failure as JSON on standard error")
 })
 
-export const deleteEach = (
+export const deleteEach = <A, I>(
   remote: Remote,
   options: {
-    readonly path: string
-    /** Name of the id field in the request. */
-    readonly field: string
+    readonly callOf: (id: string) => Call<A, I>
     readonly ids: ReadonlyArray<string>
     readonly json: boolean
   }
 ): Effect.Effect<void, AlreadyReported> =>
   Effect.gen(function* () {
-    const { path, field, ids, json } = options
+    const { callOf, ids, json } = options
     const deleted: Array<string> = []
     for (const id of ids) {
-      const outcome = yield* Effect.either(remote.request(post(path, { [field]: id }, Schema.Unknown)))
+      const outcome = yield* Effect.either(remote.request(callOf(id)))
       if (Either.isLeft(outcome)) {
         yield* Console.error(
           json ? visibleJson(errorBodyOf(outcome.left)) : `earshot: ${visible(outcome.left.message)}`

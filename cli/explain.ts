@@ -1,23 +1,17 @@
 /** `earshot explain`: why a rule matched an event or not, and why a rule catches nothing. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
+import { callOf, type RemoteRefused } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import { describeHits } from "../core/explanations/describe.ts"
-import { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
+import type { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { counted } from "../core/text/counted.ts"
 import { parseProblem } from "../core/text/json.ts"
 import { UsageError } from "./failures.ts"
 import { type FilterActions, issuesIn, textOrInput } from "./filter.ts"
 import { platformOption } from "./platformOption.ts"
-import {
-  jsonOption,
-  post,
-  printJson,
-  type RemoteRefused,
-  type TargetActions,
-  targetHelp,
-  targetOptions
-} from "./remote.ts"
+import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface ExplainActions<E> extends TargetActions<E>, FilterActions<E> {}
@@ -67,7 +61,7 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
         const remote = yield* actions.connectTo(target)
         const onPlatform = Option.isSome(platform) ? { platform: platform.value } : {}
         if (!id.startsWith("match_") && Option.isNone(postId) && Option.isNone(sent)) {
-          const hits = yield* remote.request(post("/rules/hits", { rule_id: id, ...onPlatform }, HitsResult))
+          const hits = yield* remote.request(callOf(contracts.rules.hits, { rule_id: id, ...onPlatform }))
           return yield* json ? printJson(hits) : Console.log(describeAllHits(hits))
         }
         const request = id.startsWith("match_")
@@ -79,7 +73,7 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
               ...(Option.isSome(sent) && { event: sent.value })
             }
         const result = yield* Effect.catchTag(
-          remote.request(post("/matches/explain", request, ExplainResult)),
+          remote.request(callOf(contracts.matches.explain, request)),
           "RemoteRefused",
           (refused) => Effect.fail(Option.isNone(platform) ? withPlatformOption(refused) : refused)
         )

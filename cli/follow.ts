@@ -1,11 +1,13 @@
 /** Follows matches as they are stored. A lost stream is reopened at the last id, without a limit of retries. */
 import { Clock, Console, Data, Effect, Option, Schema, Stream } from "effect"
+import { callOf, type RemoteFailure } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import { Coverage } from "../core/coverage/Coverage.ts"
 import { Match, Redaction } from "../core/matches/Match.ts"
-import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
+import type { WatchQuery } from "../core/matches/Matches.ts"
 import { describeGaps } from "./coverage.ts"
 import { errorBodyOf } from "./failures.ts"
-import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
+import type { Remote, RemoteEvent } from "./remote.ts"
 import { visible, visibleJson } from "./terminal.ts"
 
 /** A retry would not help. */
@@ -96,7 +98,7 @@ const STABLE_MILLIS = 30_000
 const MAX_WAIT_SECONDS = 30
 
 const newestId = (remote: Remote, query: Omit<WatchQuery, "cursor">) =>
-  Effect.map(remote.request(post("/matches", { ...query, limit: 1 }, MatchList)), ({ matches }) =>
+  Effect.map(remote.request(callOf(contracts.matches.list, { ...query, limit: 1 })), ({ matches }) =>
     Option.map(Option.fromNullable(matches[0]), ({ id }) => id)
   )
 

@@ -1,13 +1,15 @@
 /** `earshot matches histogram`: draws the number of matches over time. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { UNIT_MILLIS, Unit } from "../core/matches/Bars.ts"
-import { Histogram } from "../core/matches/Histogram.ts"
+import type { Histogram } from "../core/matches/Histogram.ts"
 import { fromMillis } from "../core/model/Timestamp.ts"
 import { counted } from "../core/text/counted.ts"
 import { matchSelection } from "./matchSelection.ts"
-import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 
 export const histogramCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
@@ -41,7 +43,7 @@ export const histogramCommand = <E>(actions: TargetActions<E>, languages: Readon
           ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) }),
           unit
         }
-        const found = yield* remote.request(post("/matches/histogram", request, Histogram))
+        const found = yield* remote.request(callOf(contracts.matches.histogram, request))
         if (json) return yield* printJson(found)
         for (const line of drawBars(found)) yield* Console.log(line)
         const total = found.series.reduce((sum, series) => sum + series.total, 0)

@@ -1,21 +1,14 @@
 /** `earshot keys`: manages API keys: of one's own account on a server, or of any account in the local store. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
-import { Key, Scope } from "../core/keys/Key.ts"
-import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, IssuedKey, Keys, OVERLAP_SECONDS } from "../core/keys/Keys.ts"
+import { callOf, type RemoteFailure } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
+import { type Key, Scope } from "../core/keys/Key.ts"
+import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, type IssuedKey, Keys, OVERLAP_SECONDS } from "../core/keys/Keys.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { UsageError } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import {
-  jsonOption,
-  post,
-  printJson,
-  type Remote,
-  type RemoteFailure,
-  type Target,
-  targetHelp,
-  targetOptions
-} from "./remote.ts"
+import { jsonOption, printJson, type Remote, type Target, targetHelp, targetOptions } from "./remote.ts"
 import { aligned } from "./table.ts"
 import { visible } from "./terminal.ts"
 
@@ -95,7 +88,7 @@ const createKey = <E>(actions: KeysActions<E>) =>
           actions,
           { url, account },
           {
-            onServer: (server) => server.request(post("/keys/create", draft, IssuedKey)),
+            onServer: (server) => Effect.map(server.request(callOf(contracts.keys.create, draft)), hidden),
             inStore: Effect.gen(function* () {
               const keys = yield* Keys
               return yield* keys.create(yield* keys.account(Option.getOrElse(account, () => DEFAULT_ACCOUNT)), draft)
@@ -114,8 +107,7 @@ const listKeys = <E>(actions: KeysActions<E>) =>
         actions,
         { url, account: Option.none() },
         {
-          onServer: (server) =>
-            Effect.map(server.request({ method: "GET", path: "/keys", answer: KeyList }), ({ keys }) => keys),
+          onServer: (server) => Effect.map(server.request(callOf(contracts.keys.list)), ({ keys }) => keys),
           inStore: Effect.flatMap(Keys, (keys) => keys.list(EVERY_ACCOUNT))
         }
       )
@@ -151,7 +143,7 @@ const rotateKey = <E>(actions: KeysActions<E>) =>
         { url, account: Option.none() },
         {
           onServer: (server) =>
-            server.request(post("/keys/rotate", { key_id: id, overlap_seconds: overlap }, IssuedKey)),
+            Effect.map(server.request(callOf(contracts.keys.rotate, { key_id: id, overlap_seconds: overlap })), hidden),
           inStore: Effect.flatMap(Keys, (keys) => keys.rotate(id, { ...EVERY_ACCOUNT, overlapSeconds: overlap }))
         }
       ).pipe(Effect.flatMap(printSecret(json)))
@@ -179,7 +171,7 @@ const revokeKey = <E>(actions: KeysActions<E>) =>
             onServer: (server): Effect.Effect<Key, UsageError | RemoteFailure> =>
               force
                 ? new UsageError({ message: "--force is for the local store only" })
-                : Effect.map(server.request(post("/keys/revoke", { key_id: id }, OneKey)), ({ key }) => key),
+                : Effect.map(server.request(callOf(contracts.keys.revoke, { key_id: id })), ({ key }) => key),
             inStore: Effect.flatMap(Keys, (keys) => keys.revoke(id, { ...EVERY_ACCOUNT, force }))
           }
         )
@@ -205,8 +197,11 @@ const nameOption = (option: string) =>
     Options.map((text) => text.trim())
   )
 
-const KeyList = Schema.Struct({ keys: Schema.Array(Key) })
-const OneKey = Schema.Struct({ key: Key })
+/** So that no log shows the secret. */
+const hidden = ({ key, secret }: typeof contracts.keys.create.output.Type): IssuedKey => ({
+  key,
+  secret: Redacted.make(secret)
+})
 
 /** Runs on the configured server, or in the local store if there is none. */
 const either = <E, A, E1, E2>(

@@ -1,12 +1,12 @@
 /** `earshot matches`: lists matches or follows them as they are stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { Match } from "../core/matches/Match.ts"
-import { MatchList } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "../core/model/paging.ts"
-import { Rule } from "../core/rules/Rule.ts"
 import { describeGaps } from "./coverage.ts"
 import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
@@ -15,7 +15,7 @@ import { matchLine } from "./matchLine.ts"
 import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { type RedactActions, redactCommand } from "./redact.ts"
-import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { jsonOption, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visibleJson } from "./terminal.ts"
 
 export interface MatchesActions<E> extends TargetActions<E>, RedactActions<E> {
@@ -66,7 +66,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
           ...Option.match(limit, { onNone: () => ({}), onSome: (limit) => ({ limit }) }),
           ...Option.match(filter.cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) })
         }
-        const found = yield* remote.request(post("/matches", page, MatchList))
+        const found = yield* remote.request(callOf(contracts.matches.list, page))
         if (json) return yield* printJson(found)
         yield* Effect.forEach(found.matches, print)
         if (found.matches.length === 0) yield* Console.error("No matches")
@@ -96,7 +96,7 @@ const printLines = (
 ) =>
   Effect.gen(function* () {
     const readNames = Effect.map(
-      remote.request({ method: "GET", path: "/api.ListRules", answer: Rules }),
+      remote.request(callOf(contracts.rules.list)),
       ({ rules }) => new Map<string, string>(rules.map(({ id, name }) => [id, name]))
     )
     let names = yield* readNames
@@ -112,5 +112,3 @@ const printLines = (
         yield* Console.log(matchLine(match, { rule, columns: width, languages }))
       })
   })
-
-const Rules = Schema.Struct({ rules: Schema.Array(Rule) })

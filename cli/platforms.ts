@@ -1,9 +1,11 @@
 /** `earshot platforms`: shows the status of a server's platforms. */
 import { Command } from "@effect/cli"
-import { Console, Effect, type Option, Schema } from "effect"
+import { Console, Effect, type Option } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import { describeNewer } from "../core/rules/compare.ts"
-import { Drill, describeDrill } from "../core/status/Drill.ts"
-import { PlatformStatus } from "../core/status/PlatformStatus.ts"
+import { describeDrill } from "../core/status/Drill.ts"
+import type { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { plural } from "./progress.ts"
 import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
 import { visible } from "./terminal.ts"
@@ -23,7 +25,7 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
     ({ url, json }) =>
       Effect.gen(function* () {
         const remote = yield* actions.remote(url)
-        const status = yield* remote.request({ method: "GET", path: "/platforms/status", answer: Answer })
+        const status = yield* remote.request(callOf(contracts.platforms.status))
         const parts = [...describeDrill(status.drill), ...status.platforms.map(describe)]
         yield* json ? printJson(status) : Console.log(parts.join("\n\n"))
       })
@@ -36,11 +38,6 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
 // ---- helpers ----
 
 type Budget = NonNullable<PlatformStatus["budget"]>
-
-const Answer = Schema.Struct({
-  platforms: Schema.Array(PlatformStatus),
-  drill: Schema.optionalWith(Drill, { exact: true })
-})
 
 const describe = ({
   platform,

@@ -1,12 +1,13 @@
 /** `earshot matches redact`: the operator removes posts from everything that is stored. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, type Option, type Scope } from "effect"
+import { uncheckedCall } from "../api/calls.ts"
 import { RedactResult } from "../core/compliance/Redactions.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { RedactionReason } from "../core/matches/Match.ts"
 import { counted } from "../core/text/counted.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, post, printJson, type Remote, urlOption } from "./remote.ts"
+import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
 
 export interface RedactActions<E> {
   /** Accepts calls of the operator. */
@@ -33,7 +34,9 @@ export const redactCommand = <E>({ operatorRemote }: RedactActions<E>, languages
       Effect.gen(function* () {
         const remote = yield* operatorRemote(url)
         const request = { platform, platform_post_ids: posts, reason }
-        const result = yield* remote.request(post("/matches/redact", request, RedactResult))
+        const result = yield* remote.request(
+          uncheckedCall({ method: "POST", path: "/matches/redact", output: RedactResult }, request)
+        )
         if (json) return yield* printJson(result)
         yield* Console.log(`Redacted ${counted(result.redacted, "match", "matches")}`)
       }).pipe(Effect.scoped)

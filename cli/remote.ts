@@ -1,14 +1,14 @@
 /** Port to Earshot for client commands: a server, or the local store. */
 import { HelpDoc, Options } from "@effect/cli"
-import { Console, Data, Effect, Option, type Schema, type Scope, type Stream } from "effect"
+import { Console, Data, Effect, Option, type Scope, type Stream } from "effect"
+import type { Call, RemoteFailure, Send } from "../api/calls.ts"
 import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import { visibleJson } from "./terminal.ts"
 
 export interface Remote {
-  /** Returns the decoded response. */
-  readonly request: <A, I>(call: RemoteCall<A, I>) => Effect.Effect<A, RemoteFailure>
+  readonly request: Send
   /** Opens a stream of server-sent events: stored events after that id, then new ones. */
   readonly events: (
     path: string,
@@ -18,36 +18,11 @@ export interface Remote {
   readonly isLive: boolean
 }
 
-export interface RemoteCall<A, I> {
-  readonly method: "GET" | "POST"
-  readonly path: string
-  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> | string }
-  readonly idempotencyKey?: string
-  readonly answer: Schema.Schema<A, I>
-}
-
 /** May carry only an id: the cursor up to which everything was sent. */
 export interface RemoteEvent {
   readonly id?: string
   readonly name: string
   readonly data: string
-}
-
-export type RemoteFailure = RemoteRefused | RemoteUnreachable
-
-/** The server answered with an error. The first three fields are those of its error body. */
-export interface RemoteRefused extends Error {
-  readonly _tag: "RemoteRefused"
-  readonly code: string
-  readonly message: string
-  readonly details: Readonly<Record<string, unknown>>
-  readonly retryAfterSeconds: number | undefined
-}
-
-/** There was no response, or it is not from Earshot. */
-export interface RemoteUnreachable extends Error {
-  readonly _tag: "RemoteUnreachable"
-  readonly message: string
 }
 
 /** What a command works on: a server, if one is configured, otherwise the local store. */
@@ -61,15 +36,8 @@ export interface TargetActions<E> {
   readonly connectTo: (target: Target) => Effect.Effect<Remote, E, Scope.Scope>
 }
 
-export const post = <A, I>(path: string, input: unknown, answer: Schema.Schema<A, I>): RemoteCall<A, I> => ({
-  method: "POST",
-  path,
-  body: { type: "application/json", content: JSON.stringify(input) },
-  answer
-})
-
 /** The same call with the key of `keyOption`, if one was given. */
-export const withKey = <A, I>(call: RemoteCall<A, I>, key: Option.Option<string>): RemoteCall<A, I> =>
+export const withKey = <A, I>(call: Call<A, I>, key: Option.Option<string>): Call<A, I> =>
   Option.match(key, { onNone: () => call, onSome: (idempotencyKey) => ({ ...call, idempotencyKey }) })
 
 export const keyOption = Options.text("idempotency-key").pipe(

@@ -1,25 +1,17 @@
 /** The commands that read and change one rule. */
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, Effect, Option } from "effect"
+import { type Call, callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
-import { PlatformId } from "../core/model/PlatformId.ts"
-import { WireIssue } from "../core/model/wire.ts"
-import { Reapplied } from "../core/reapply/Reapply.ts"
-import { Rule, RuleVersion } from "../core/rules/Rule.ts"
-import { ComparedRule } from "../core/shadows/Shadows.ts"
+import type { PlatformId } from "../core/model/PlatformId.ts"
+import type { Rule, RuleVersion } from "../core/rules/Rule.ts"
+import type { ComparedRule } from "../core/shadows/Shadows.ts"
 import { counted } from "../core/text/counted.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import {
-  jsonOption,
-  post,
-  printJson,
-  type RemoteCall,
-  type TargetActions,
-  targetHelp,
-  targetOptions
-} from "./remote.ts"
+import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
 import { visible } from "./terminal.ts"
 
@@ -37,7 +29,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
   const simple = <A, I>(
     name: string,
     about: string,
-    call: (rule: string) => RemoteCall<A, I>,
+    call: (rule: string) => Call<A, I>,
     print: (answer: A) => Effect.Effect<void>
   ) =>
     Command.make(name, common, ({ rule, json, ...target }) =>
@@ -72,7 +64,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       Effect.gen(function* () {
         const overrides = yield* filtersOf(actions, filters)
         const remote = yield* actions.connectTo(target)
-        const present = yield* remote.request(get("/api.GetRule", rule, OneRule))
+        const present = yield* remote.request(callOf(contracts.rules.get, { rule_id: rule }))
         const added = Object.keys(overrides).filter((platform) => present.rule.platforms[platform] === undefined)
         const request = {
           rule_id: rule,
@@ -82,7 +74,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
           overrides,
           ...(Option.isSome(expected) && { expected_version: expected.value })
         }
-        const change = remote.request(post("/api.UpdateRule", request, ChangedRule))
+        const change = remote.request(callOf(contracts.rules.update, request))
         const changed = yield* json ? change : Effect.catchAll(change, drawIssues(overrides))
         if (json) return yield* printJson(changed)
         yield* printRule(changed)
@@ -104,7 +96,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         const overrides = yield* filtersOf(actions, filters)
         if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
         const remote = yield* actions.connectTo(target)
-        const start = remote.request(post("/api.ShadowRule", { rule_id: rule, overrides }, ChangedRule))
+        const start = remote.request(callOf(contracts.rules.shadow, { rule_id: rule, overrides }))
         const started = yield* json ? start : Effect.catchAll(start, drawIssues(overrides))
         if (json) return yield* printJson(started)
         yield* printRule(started)
@@ -129,7 +121,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       Effect.gen(function* () {
         const remote = yield* actions.connectTo(target)
         const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
-        const answer = yield* remote.request(post("/api.PromoteRule", request, Promoted))
+        const answer = yield* remote.request(callOf(contracts.rules.promote, request))
         if (json) return yield* printJson(answer)
         yield* printRule(answer)
         if (Option.isSome(since)) yield* Console.log(`Took over ${counted(answer.added, "match", "matches")}`)
@@ -148,7 +140,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       Effect.gen(function* () {
         const remote = yield* actions.connectTo(target)
         const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
-        const answer = yield* remote.request(post("/rules/reapply", request, Reapplied))
+        const answer = yield* remote.request(callOf(contracts.rules.reapply, request))
         if (json) return yield* printJson(answer)
         for (const [platform, { tested, matched, added, is_complete }] of Object.entries(answer.platforms)) {
           const rest = is_complete ? "" : "; older events were left out"
@@ -164,33 +156,33 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
   )
 
   return [
-    simple("show", "Show a rule.", (id) => get("/api.GetRule", id, OneRule), printRule),
+    simple("show", "Show a rule.", (id) => callOf(contracts.rules.get, { rule_id: id }), printRule),
     update,
     simple(
       "pause",
       "Pause a rule: its platforms no longer hold it, and it keeps its matches.",
-      (id) => post("/api.PauseRule", { rule_id: id }, OneRule),
+      (id) => callOf(contracts.rules.pause, { rule_id: id }),
       printRule
     ),
-    simple("resume", "Resume a paused rule.", (id) => post("/api.ResumeRule", { rule_id: id }, OneRule), printRule),
+    simple("resume", "Resume a paused rule.", (id) => callOf(contracts.rules.resume, { rule_id: id }), printRule),
     simple(
       "versions",
       "List the versions of a rule, newest first, with what changed.",
-      (id) => get("/api.ListRuleVersions", id, Versions),
+      (id) => callOf(contracts.rules.versions, { rule_id: id }),
       ({ versions }) => Console.log(versions.map(describeVersion).join("\n\n"))
     ),
     shadow,
     simple(
       "compare",
       "Compare a rule with its shadow: how many events met only one of them, and both.",
-      (id) => post("/api.CompareRule", { rule_id: id }, ComparedRule),
+      (id) => callOf(contracts.rules.compare, { rule_id: id }),
       (compared) => Console.log(describeComparison(compared))
     ),
     promote,
     simple(
       "drop-shadow",
       "End the trial of other filters. The rule stays as it is.",
-      (id) => post("/api.DropShadow", { rule_id: id }, OneRule),
+      (id) => callOf(contracts.rules.dropShadow, { rule_id: id }),
       printRule
     ),
     reapply
@@ -199,25 +191,8 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
 
 // ---- helpers ----
 
-const OneRule = Schema.Struct({ rule: Rule })
-
-const ChangedRule = Schema.Struct({
-  rule: Rule,
-  warnings: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Array(WireIssue) }), { exact: true })
-})
-
-const Promoted = Schema.Struct({ rule: Rule, added: Schema.Number })
-
-const Versions = Schema.Struct({ versions: Schema.Array(RuleVersion) })
-
-const get = <A, I>(path: string, rule: string, answer: Schema.Schema<A, I>): RemoteCall<A, I> => ({
-  method: "GET",
-  path: `${path}?rule_id=${encodeURIComponent(rule)}`,
-  answer
-})
-
 const printWarnings = (
-  warnings: (typeof ChangedRule.Type)["warnings"] = {},
+  warnings: (typeof contracts.rules.update.output.Type)["warnings"] = {},
   overrides: Readonly<Record<PlatformId, string>>
 ) =>
   Effect.forEach(

@@ -1,12 +1,12 @@
 /** What the commands on rules share: the filters among their options, and how they print a rule. */
 import { Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
+import type { RemoteFailure } from "../api/calls.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { Rule } from "../core/rules/Rule.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
 import { drawRefusal, type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
-import type { RemoteFailure } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 /** `otherwise`: what happens without the option. */

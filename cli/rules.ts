@@ -1,23 +1,13 @@
 /** `earshot rules`: creates, lists and deletes rules. See `ruleCommands.ts` for the rest. */
 import { Command, Options } from "@effect/cli"
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
-import { PlatformId } from "../core/model/PlatformId.ts"
-import { WireIssue } from "../core/model/wire.ts"
-import { Rule } from "../core/rules/Rule.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
-import {
-  jsonOption,
-  keyOption,
-  post,
-  printJson,
-  type TargetActions,
-  targetHelp,
-  targetOptions,
-  withKey
-} from "./remote.ts"
+import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions, withKey } from "./remote.ts"
 import { ruleCommands } from "./ruleCommands.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
 
@@ -62,7 +52,7 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
         if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
         const remote = yield* actions.connectTo(target)
         const draft = { name, intent, platforms: Object.keys(overrides), overrides, ...(paused && { paused }) }
-        const create = remote.request(withKey(post("/api.CreateRule", draft, CreatedRule), key))
+        const create = remote.request(withKey(callOf(contracts.rules.create, draft), key))
         const created = yield* json ? create : Effect.catchAll(create, drawIssues(overrides))
         if (json) return yield* printJson(created)
         const registered = Object.entries(created.platforms)
@@ -77,26 +67,11 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
     Command.withDescription(targetHelp("Create a rule, and print its id and the registered filter of each platform."))
   )
 
-const CreatedRule = Schema.Struct({
-  rule_id: Schema.String,
-  platforms: Schema.Record({
-    key: PlatformId,
-    value: Schema.Struct({
-      translated_value: Schema.String,
-      warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true })
-    })
-  })
-})
-
 const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make("list", { ...targetOptions, json: jsonOption("Print the response as JSON") }, ({ json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* actions.connectTo(target)
-      const { rules } = yield* remote.request({
-        method: "GET",
-        path: "/api.ListRules",
-        answer: Schema.Struct({ rules: Schema.Array(Rule) })
-      })
+      const { rules } = yield* remote.request(callOf(contracts.rules.list))
       if (json) return yield* printJson({ rules })
       if (rules.length === 0) return yield* Console.error("No rules yet: create one with: earshot rules create")
       yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
@@ -106,7 +81,7 @@ const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Languag
 const deleteRules = <E>({ connectTo }: RulesActions<E>) =>
   Command.make("delete", { ...deletionOptions("rule"), ...targetOptions }, ({ ids, json, ...target }) =>
     Effect.flatMap(connectTo(target), (remote) =>
-      deleteEach(remote, { path: "/api.DeleteRule", field: "rule_id", ids, json })
+      deleteEach(remote, { callOf: (id) => callOf(contracts.rules.delete, { rule_id: id }), ids, json })
     ).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(

@@ -1,11 +1,12 @@
 /** Sends lines of recorded events, with retries, and skips rejected lines if asked to. */
 import { Data, Effect, Option, Schema } from "effect"
+import type { RemoteFailure } from "../api/calls.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { NOT_LOCAL, TOO_LONG } from "../core/platforms/LocalFeed.ts"
 import type { Line } from "../core/text/LineSplitter.ts"
 import { bodyOf } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
-import type { Remote, RemoteFailure } from "./remote.ts"
+import type { Remote } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export class ReplayStopped extends Data.TaggedError("ReplayStopped")<{ readonly message: string }> {}

@@ -1,6 +1,8 @@
 /** `earshot check` and `earshot syntax`: check a filter, on request also on a server, and show the syntax. */
 import { Args, Command, Options } from "@effect/cli"
 import { Array as Arr, Console, Effect } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import { describeBacktest, describeEstimate } from "../core/backtests/describe.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
@@ -8,13 +10,13 @@ import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
 import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
 import { describeVerdict } from "../core/rules/PlatformVerdict.ts"
-import { type CheckedFilter, type CheckRequest, CheckResult, checkedInTurns } from "../core/rules/RuleCheck.ts"
+import { type CheckedFilter, type CheckRequest, checkedInTurns } from "../core/rules/RuleCheck.ts"
 import { finish } from "../core/work/turns.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
 import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { jsonOption, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface CheckActions<E> extends TargetActions<E>, FilterActions<E> {}
@@ -90,7 +92,7 @@ interface OwnText {
 }
 
 const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof CheckRequest.Encoded) =>
-  Effect.flatMap(remote.request(post("/rules/check", request, CheckResult)), ({ platforms }) =>
+  Effect.flatMap(remote.request(callOf(contracts.rules.check, request)), ({ platforms }) =>
     Effect.orDie(Effect.fromNullable(platforms[platform]))
   )
 

@@ -1,29 +1,21 @@
 /** `earshot webhooks`: manages webhooks and lists their delivery attempts. */
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, Effect, Option } from "effect"
+import { callOf } from "../api/calls.ts"
+import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import {
-  AttemptList,
   DEFAULT_EVENTS,
-  Webhook,
-  WebhookAttempt,
+  type Webhook,
+  type WebhookAttempt,
   WebhookEvent,
-  WebhookWithSecret
+  type WebhookWithSecret
 } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
 import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import {
-  jsonOption,
-  keyOption,
-  post,
-  printJson,
-  type TargetActions,
-  targetHelp,
-  targetOptions,
-  withKey
-} from "./remote.ts"
+import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions, withKey } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export const webhooksCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
@@ -87,7 +79,7 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
           ...(events.length > 0 && { events }),
           ...(Option.isSome(description) && { description: description.value })
         }
-        const made = yield* remote.request(withKey(post("/webhooks/create", draft, WebhookWithSecret), key))
+        const made = yield* remote.request(withKey(callOf(contracts.webhooks.create, draft), key))
         yield* json ? printJson(made) : printSecret(made)
       }).pipe(Effect.scoped)
   ).pipe(
@@ -108,11 +100,7 @@ const list = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("list", { ...targetOptions, json: answerOption }, ({ json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
-      const answer = yield* remote.request({
-        method: "GET",
-        path: "/webhooks",
-        answer: Schema.Struct({ webhooks: Schema.Array(Webhook) })
-      })
+      const answer = yield* remote.request(callOf(contracts.webhooks.list))
       if (json) return yield* printJson(answer)
       if (answer.webhooks.length === 0)
         return yield* Console.error("No webhooks yet: create one with: earshot webhooks create")
@@ -154,7 +142,7 @@ const attemptLine = ({ at, kind, outcome, status, duration_ms, error, match_id, 
 const remove = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("delete", { ...deletionOptions("webhook"), ...targetOptions }, ({ ids, json, ...target }) =>
     Effect.flatMap(connectTo(target), (remote) =>
-      deleteEach(remote, { path: "/webhooks/delete", field: "webhook_id", ids, json })
+      deleteEach(remote, { callOf: (id) => callOf(contracts.webhooks.delete, { webhook_id: id }), ids, json })
     ).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
@@ -166,9 +154,7 @@ const test = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("test", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
-      const answer = yield* remote.request(
-        post("/webhooks/test", { webhook_id: id }, Schema.Struct({ attempt: WebhookAttempt }))
-      )
+      const answer = yield* remote.request(callOf(contracts.webhooks.test, { webhook_id: id }))
       yield* json ? printJson(answer) : Console.log(attemptLine(answer.attempt))
       yield* failUnlessDelivered(answer.attempt)
     }).pipe(Effect.scoped)
@@ -185,7 +171,7 @@ const rotateSecret = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("rotate-secret", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
-      const made = yield* remote.request(post("/webhooks/rotate-secret", { webhook_id: id }, WebhookWithSecret))
+      const made = yield* remote.request(callOf(contracts.webhooks.rotateSecret, { webhook_id: id }))
       yield* json ? printJson(made) : printSecret(made)
     }).pipe(Effect.scoped)
   ).pipe(
@@ -198,9 +184,7 @@ const enable = <E>({ connectTo }: TargetActions<E>) =>
   Command.make("enable", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
-      const answer = yield* remote.request(
-        post("/webhooks/enable", { webhook_id: id }, Schema.Struct({ webhook: Webhook }))
-      )
+      const answer = yield* remote.request(callOf(contracts.webhooks.enable, { webhook_id: id }))
       yield* json ? printJson(answer) : Console.log(describe(answer.webhook))
     }).pipe(Effect.scoped)
   ).pipe(
@@ -236,7 +220,7 @@ const attempts = <E>({ connectTo }: TargetActions<E>) =>
           ...(Option.isSome(limit) && { limit: limit.value }),
           ...(Option.isSome(cursor) && { cursor: cursor.value })
         }
-        const answer = yield* remote.request(post("/webhooks/attempts", query, AttemptList))
+        const answer = yield* remote.request(callOf(contracts.webhooks.attempts, query))
         if (json) return yield* printJson(answer)
         if (answer.attempts.length === 0) yield* Console.error("No attempts yet")
         for (const attempt of answer.attempts) yield* Console.log(attemptLine(attempt))
@@ -273,7 +257,7 @@ const replay = <E>({ connectTo }: TargetActions<E>) =>
           ...(Option.isSome(match) && { match_id: match.value }),
           ...(Option.isSome(after) && { after: after.value })
         }
-        const answer = yield* remote.request(post("/webhooks/replay", request, Replayed))
+        const answer = yield* remote.request(callOf(contracts.webhooks.replay, request))
         const { webhook, attempt } = answer
         yield* json ? printJson(answer) : Console.log(attempt === undefined ? describe(webhook) : attemptLine(attempt))
         if (attempt !== undefined) yield* failUnlessDelivered(attempt)
@@ -283,5 +267,3 @@ const replay = <E>({ connectTo }: TargetActions<E>) =>
       targetHelp("Send matches to a webhook again. With --match, the exit code is 1 if it was not delivered.")
     )
   )
-
-const Replayed = Schema.Struct({ webhook: Webhook, attempt: Schema.optionalWith(WebhookAttempt, { exact: true }) })

@@ -1,11 +1,11 @@
 /** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
 import { Cause, Data } from "effect"
+import type { ErrorDetails } from "../api/ErrorDetails.ts"
 import type { CoreError } from "../core/model/Errors.ts"
 import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import type { Rate } from "../core/quotas/Quotas.ts"
 import { nearest } from "../core/text/nearest.ts"
 import { truncated } from "../core/text/truncated.ts"
-import type { ErrorDetails } from "../api/ErrorDetails.ts"
 
 export const ERROR_CODES = [
   "invalid_argument",

@@ -1,5 +1,6 @@
 /** Builds the handler of all interfaces. */
 import { Effect, Option } from "effect"
+import { type PlatformSchemas, platformSchemas } from "../api/platformSchemas.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
@@ -10,15 +11,14 @@ import { type Handler, makeHandler } from "./http/handler.ts"
 import { healthRoutes } from "./http/health.ts"
 import { liveRoute } from "./http/live.ts"
 import { localRoutes } from "./http/local.ts"
-import type { HttpOptions, Reader } from "./mcp/http.ts"
-import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./http/metrics.ts"
-import type { Services } from "./operations/Handlers.ts"
-import { type PlatformSchemas, platformSchemas } from "../api/platformSchemas.ts"
 import { redactRefusal } from "./http/redact.ts"
 import { restRoutes } from "./http/rest.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./http/route.ts"
 import { serverInfoRoute } from "./http/serverInfo.ts"
+import type { HttpOptions, Reader } from "./mcp/http.ts"
+import { newSecret } from "./mcp/untrusted.ts"
+import type { Services } from "./operations/Handlers.ts"
 
 export type DoorServices = Services | LocalFeed
 

@@ -132,7 +132,7 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   const to = areaOf(imported)
   if (area === "console" && to !== area) return consoleProblem(imported)
   if (area === "simulator" && /^adapters\/(?:local|demo)\//.test(imported)) return undefined
-  if (to === "api" && (area === "gateway" || area === "cli")) return undefined
+  if (to === "api" && (area === "gateway" || area === "cli" || path.startsWith("adapters/remote/"))) return undefined
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
   if ((area === "api" || area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
     return `${area} may call use cases only, and not import "${imported}"`

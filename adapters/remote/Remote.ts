@@ -1,42 +1,14 @@
 /** HTTP client of a running Earshot. */
 import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effect"
+import { type Call, type RemoteFailure, RemoteRefused, RemoteUnreachable } from "../../api/calls.ts"
 import { type Answer, open, read, type Unreachable } from "../http/call.ts"
 import { Fetch } from "../http/Fetch.ts"
 import { lines } from "../http/lines.ts"
 import { CONNECTION_REFUSED, reasonOf } from "../http/reasons.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 
-/** The server answered with an error. The fields are those of its error body. */
-export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
-  readonly code: string
-  readonly message: string
-  readonly details: Readonly<Record<string, unknown>>
-  readonly retryAfterSeconds: number | undefined
-}> {}
-
-/** There was no response, or it is not from Earshot. */
-export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
-  readonly url: string
-  readonly reason: string
-}> {
-  override get message() {
-    const remedy = this.reason === CONNECTION_REFUSED ? `; ${START_SERVER}` : ""
-    return `Cannot reach Earshot at ${this.url}: ${this.reason}${remedy}`
-  }
-}
-
-type RemoteFailure = RemoteRefused | RemoteUnreachable
-
 /** The URL or the key is missing or not valid. */
 export class RemoteSettingsInvalid extends Data.TaggedError("RemoteSettingsInvalid")<{ readonly message: string }> {}
-
-export interface Call<A, I> {
-  readonly method: "GET" | "POST"
-  readonly path: string
-  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> | string }
-  readonly idempotencyKey?: string
-  readonly answer: Schema.Schema<A, I>
-}
 
 /** Checks the settings and sends nothing. Requests use the `Fetch` in context at this point. */
 export const clientFor = (settings: {
@@ -83,7 +55,7 @@ const client = (url: string, authorization: Option.Option<Redacted.Redacted>, ke
             )
             return { status: response.status, headers: response.headers, text: await response.text() }
           },
-          catch: (cause) => new RemoteUnreachable({ url, reason: reasonOf(cause) })
+          catch: (cause) => unreachable(url, reasonOf(cause))
         })
         if (response.status !== 200) return yield* refusal(url, response, keySetting)
         return yield* Effect.mapError(
@@ -93,7 +65,7 @@ const client = (url: string, authorization: Option.Option<Redacted.Redacted>, ke
         )
       })
 
-    const unreachable = ({ reason }: Unreachable) => new RemoteUnreachable({ url, reason })
+    const noAnswer = ({ reason }: Unreachable) => unreachable(url, reason)
 
     const events = (
       path: string,
@@ -107,14 +79,14 @@ const client = (url: string, authorization: Option.Option<Redacted.Redacted>, ke
             ...(Option.isSome(after) && { "last-event-id": after.value })
           }
         })
-        const answer = yield* Effect.mapError(open(subscription), unreachable)
+        const answer = yield* Effect.mapError(open(subscription), noAnswer)
         if (answer.status !== 200)
-          return yield* refusal(url, yield* Effect.mapError(read(answer), unreachable), keySetting)
+          return yield* refusal(url, yield* Effect.mapError(read(answer), noAnswer), keySetting)
         if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
           return yield* notEarshot(url, answer.status)
         }
-        const bytes = Stream.mapError(answer.bytes, unreachable)
-        const silent = () => new RemoteUnreachable({ url, reason: SILENT })
+        const bytes = Stream.mapError(answer.bytes, noAnswer)
+        const silent = () => unreachable(url, SILENT)
         return sseEvents(lines(Stream.timeoutFail(bytes, silent, SILENCE_TIMEOUT)))
       }).pipe(Effect.provideService(Fetch, { send }))
 
@@ -129,7 +101,12 @@ const SILENT = "the connection is open, but no data arrives"
 const START_SERVER = "start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL"
 
 const notEarshot = (url: string, status: number) =>
-  new RemoteUnreachable({ url, reason: `the response is not from Earshot (status ${status}); check the address` })
+  unreachable(url, `the response is not from Earshot (status ${status}); check the address`)
+
+const unreachable = (url: string, reason: string) =>
+  new RemoteUnreachable({
+    message: `Cannot reach Earshot at ${url}: ${reason}${reason === CONNECTION_REFUSED ? `; ${START_SERVER}` : ""}`
+  })
 
 const wrongKey = (url: string, keySetting: string) =>
   `Earshot at ${url} rejects the key: set ${keySetting} to a key of that server`

@@ -1,5 +1,6 @@
 /** `GET /matches/stream`: matches, redactions and coverage as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
 import { Cause, Effect, Either, Exit, Option, Schema } from "effect"
+import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import type { Keys } from "../../core/keys/Keys.ts"
 import { redactionOf } from "../../core/matches/Match.ts"
 import {
@@ -17,7 +18,6 @@ import type { PushBody, Sink } from "../../core/work/push.ts"
 import { type Authentication, authenticate } from "../auth.ts"
 import { decoder } from "../decode.ts"
 import { toWire, type WireError, wireOfCause } from "../errors.ts"
-import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { type Done, makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
 import { type KeyedRoute, NO_STORE, type Work } from "./route.ts"

@@ -15,9 +15,9 @@ import {
 import { parseProblem } from "../../core/text/json.ts"
 import { linesOf, withoutIndent } from "../../core/text/LineSplitter.ts"
 import { type BadNumber, describeBadNumber, findBadNumber, numberProblem } from "../../core/text/numbers.ts"
-import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "../errors.ts"
 import { keyOf, once, replyOf } from "../idempotency.ts"
+import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import type { KeyedRoute, OperatorRoute } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"

@@ -1,12 +1,12 @@
 /** `POST /matches/redact`: the operator removes posts from everything that is stored. */
 import { Effect, Either, Option } from "effect"
+import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { Redactions, RedactRequest } from "../../core/compliance/Redactions.ts"
 import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
-import { readJson } from "./body.ts"
 import { decoder } from "../decode.ts"
 import { operatorsOnly } from "../errors.ts"
 import { keyOf, once, replyOf } from "../idempotency.ts"
-import type { PlatformSchemas } from "../../api/platformSchemas.ts"
+import { readJson } from "./body.ts"
 import type { KeyedRoute, OperatorRoute } from "./route.ts"
 
 export const REDACT_PATH = "/matches/redact"

@@ -2,14 +2,14 @@
 import { Effect, Either, Option, SchemaAST } from "effect"
 import { type AnyContract, changesState } from "../../api/Contract.ts"
 import { allContracts } from "../../api/contracts.ts"
+import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import { readJson } from "./body.ts"
 import { decoder } from "../decode.ts"
 import { keyOf, replyOf } from "../idempotency.ts"
 import type { Services } from "../operations/Handlers.ts"
-import { perform } from "../operations/perform.ts"
 import { bodyOf, longAnswer } from "../operations/pages.ts"
-import type { PlatformSchemas } from "../../api/platformSchemas.ts"
+import { perform } from "../operations/perform.ts"
+import { readJson } from "./body.ts"
 import type { KeyedRoute, Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>

@@ -5,8 +5,8 @@
 import type { TRPCProcedureType, TRPCRouterRecord } from "@trpc/server"
 import { Option, Schema, SchemaAST } from "effect"
 import { ErrorDetails } from "../../api/ErrorDetails.ts"
-import { ERROR_CODES } from "../errors.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
+import { ERROR_CODES } from "../errors.ts"
 import { type Meta, makeRouter } from "../trpc/router.ts"
 
 /** The content of `client.d.ts`. */

@@ -11,8 +11,8 @@ import {
   Unauthenticated
 } from "../../core/model/Errors.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
-import { MAX_BODY_BYTES } from "../http/body.ts"
 import { bodyTooLarge, internal, methodNotAllowed, toWire, type WireError, wrongContentType } from "../errors.ts"
+import { MAX_BODY_BYTES } from "../http/body.ts"
 
 /** The examples of a status, by name. */
 export const errorExamples = (status: number): Readonly<Record<string, { readonly value: unknown }>> =>

@@ -3,7 +3,6 @@ import { type TRPC_ERROR_CODE_KEY, TRPCError } from "@trpc/server"
 import { Cause, type Effect, Exit, Option, Runtime } from "effect"
 import { InvalidArgument } from "../../core/model/Errors.ts"
 import { parseProblem } from "../../core/text/json.ts"
-import { malformed } from "../http/body.ts"
 import {
   canceled,
   type DoorFailure,
@@ -14,6 +13,7 @@ import {
   type WireError,
   wireOfCause
 } from "../errors.ts"
+import { malformed } from "../http/body.ts"
 import { decodeErrorOf } from "../openapi/zodSchemas.ts"
 import type { Context } from "./context.ts"
 

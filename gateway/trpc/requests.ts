@@ -4,7 +4,6 @@ import { Cause, Effect, Either, Option, Predicate } from "effect"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import type { MatchId } from "../../core/model/Ids.ts"
 import { admit, authenticateHeader, checkBatch } from "../auth.ts"
-import { parseJson, readText } from "../http/body.ts"
 import {
   type DoorFailure,
   INVALID_REQUEST,
@@ -15,12 +14,13 @@ import {
   type WireError,
   wireOfCause
 } from "../errors.ts"
+import { parseJson, readText } from "../http/body.ts"
 import { pathOf } from "../http/handler.ts"
+import { queryOf } from "../http/rest.ts"
+import { json, NO_STORE, type Reply } from "../http/route.ts"
 import { REPLAYED } from "../idempotency.ts"
 import type { Services } from "../operations/Handlers.ts"
 import { Splicer } from "../operations/pages.ts"
-import { queryOf } from "../http/rest.ts"
-import { json, NO_STORE, type Reply } from "../http/route.ts"
 import { headersOf, toTrpc } from "./errors.ts"
 import type { AppRouter } from "./router.ts"
 
