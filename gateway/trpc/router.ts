@@ -92,9 +92,10 @@ const withScope = (needed: Scope) =>
     return next()
   })
 
+/** Not `readonly`, which clients would see in the types that they infer. */
 type Procedures = {
-  readonly [Noun in keyof typeof contracts]: {
-    readonly [Name in keyof (typeof contracts)[Noun]]: ProcedureOf<(typeof contracts)[Noun][Name]>
+  [Noun in keyof typeof contracts]: {
+    -readonly [Name in keyof (typeof contracts)[Noun]]: ProcedureOf<(typeof contracts)[Noun][Name]>
   }
 }
 
