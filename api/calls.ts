@@ -1,5 +1,5 @@
 /** How clients call an operation over HTTP, and how a call fails. */
-import { Data, type Effect, Predicate, type Schema } from "effect"
+import { Data, type Effect, Option, Predicate, type Schema } from "effect"
 import type { Contract } from "./Contract.ts"
 
 /** A request, and the schema of its answer. */
@@ -41,6 +41,10 @@ export const uncheckedCall = <A, I, O, OI>(
   method === "GET"
     ? { method, path: `${path}${queryOf(input)}`, answer: output }
     : { method, path, body: { type: "application/json", content: JSON.stringify(input ?? {}) }, answer: output }
+
+/** The same call with the idempotency key, if there is one. */
+export const withKey = <A, I>(call: Call<A, I>, key: Option.Option<string>): Call<A, I> =>
+  Option.match(key, { onNone: () => call, onSome: (idempotencyKey) => ({ ...call, idempotencyKey }) })
 
 // ---- helpers ----
 

@@ -85,16 +85,7 @@ export const rules = {
     pagedField: "rules",
     example: {
       response: {
-        rules: [
-          {
-            id: EXAMPLE_RULE,
-            name: "Earthquakes",
-            intent: "Learn of earthquakes within a minute of the first posts",
-            platforms: { x: { ...EXAMPLE_REGISTRATION, state: "active" } },
-            created_at: "2026-11-15T08:30:00.000Z",
-            version: 1
-          }
-        ]
+        rules: [{ ...exampleRule, version: 1 }]
       }
     }
   }),

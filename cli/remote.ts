@@ -1,7 +1,7 @@
 /** Port to Earshot for client commands: a server, or the local store. */
 import { HelpDoc, Options } from "@effect/cli"
-import { Console, Data, Effect, Option, type Scope, type Stream } from "effect"
-import type { Call, RemoteFailure, Send } from "../api/calls.ts"
+import { Console, Data, Effect, type Option, type Scope, type Stream } from "effect"
+import type { RemoteFailure, Send } from "../api/calls.ts"
 import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
@@ -35,10 +35,6 @@ export interface Target {
 export interface TargetActions<E> {
   readonly connectTo: (target: Target) => Effect.Effect<Remote, E, Scope.Scope>
 }
-
-/** The same call with the key of `keyOption`, if one was given. */
-export const withKey = <A, I>(call: Call<A, I>, key: Option.Option<string>): Call<A, I> =>
-  Option.match(key, { onNone: () => call, onSome: (idempotencyKey) => ({ ...call, idempotencyKey }) })
 
 export const keyOption = Options.text("idempotency-key").pipe(
   Options.withPseudoName("text"),

@@ -1,13 +1,13 @@
 /** `earshot rules`: creates, lists and deletes rules. See `ruleCommands.ts` for the rest. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
-import { callOf } from "../api/calls.ts"
+import { callOf, withKey } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
-import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions, withKey } from "./remote.ts"
+import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { ruleCommands } from "./ruleCommands.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
 

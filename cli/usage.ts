@@ -22,9 +22,8 @@ const problemBelow = (parent: string, { commands, args, topLevel }: Given): stri
   if (first.startsWith("-")) return problemInGlobalOption(first, parent)
   const command = commands.find(({ path }) => path.at(-1) === first)
   if (command === undefined) {
-    const names = commands.map(({ path }) => path.at(-1) ?? "")
     const isTopLevel = topLevel.some(({ path }) => path[0] === first)
-    return `There is no command "${parent} ${first}": ${isTopLevel ? `did you mean earshot ${first}?` : suggestion(first, names)}`
+    return noCommand(parent, first, isTopLevel ? `did you mean earshot ${first}?` : nearestOf(first, commands))
   }
   const called = `${parent} ${first}`
   const namesSubcommand = command.subcommands.some(({ path }) => path.at(-1) === rest[0])
@@ -32,6 +31,15 @@ const problemBelow = (parent: string, { commands, args, topLevel }: Given): stri
     ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel })
     : problemInOptions(command, rest, called)
 }
+
+const noCommand = (parent: string, word: string, advice: string): string =>
+  `There is no command "${parent} ${word}": ${advice}`
+
+const nearestOf = (word: string, commands: ReadonlyArray<CommandInfo>): string =>
+  suggestion(
+    word,
+    commands.map(({ path }) => path.at(-1) ?? "")
+  )
 
 const GLOBAL_OPTIONS = ["--help", "-h", "--version", "--completions"]
 
@@ -52,8 +60,7 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
     if (!/^-./.test(arg)) {
       // Of a command with arguments or without subcommands, @effect/cli names the word.
       if (command.args.length === 0 && command.subcommands.length > 0) {
-        const names = command.subcommands.map(({ path }) => path.at(-1) ?? "")
-        return `There is no command "${called} ${arg}": ${suggestion(arg, names)}`
+        return noCommand(called, arg, nearestOf(arg, command.subcommands))
       }
       const problem = wrongChoice(`"${arg}"`, arg, command.args[position++]?.choices ?? [])
       if (problem !== undefined) return problem

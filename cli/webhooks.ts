@@ -1,7 +1,7 @@
 /** `earshot webhooks`: manages webhooks and lists their delivery attempts. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
-import { callOf } from "../api/calls.ts"
+import { callOf, withKey } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import {
@@ -15,7 +15,7 @@ import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
 import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions, withKey } from "./remote.ts"
+import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export const webhooksCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>

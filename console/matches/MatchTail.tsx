@@ -1,6 +1,7 @@
 /** The matches of one filter: the live tail, and what is selected and opened in it. */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks"
 import { Link } from "wouter-preact"
+import { counted } from "../../core/text/counted.ts"
 import type { Match, Rule } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
@@ -148,7 +149,7 @@ const OpenGaps = ({
       ))}
       {gaps.length > MAX_GAPS && (
         <p class="card warning match-gap" role="status">
-          {gaps.length - MAX_GAPS} more are not watched. <Link href="/coverage">Coverage</Link>
+          {counted(gaps.length - MAX_GAPS, "more open gap")}. <Link href="/coverage">Coverage</Link>
         </p>
       )}
     </>

@@ -1,7 +1,7 @@
 /** Calls operations for tools: in this process, or on a remote server. */
 import { Effect, type Either, Option, Predicate } from "effect"
 import { type Contract, changesState } from "../../api/Contract.ts"
-import { type Send, uncheckedCall } from "../../api/calls.ts"
+import { type Send, uncheckedCall, withKey } from "../../api/calls.ts"
 import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
@@ -40,10 +40,7 @@ export const callRemote =
   ({ contract }, args) => {
     const { key, input } =
       changesState(contract) && Predicate.isRecord(args) ? splitKey(args) : { key: Option.none(), input: args }
-    return send({
-      ...uncheckedCall(contract, input),
-      ...(Option.isSome(key) && { idempotencyKey: String(key.value) })
-    }).pipe(
+    return send(withKey(uncheckedCall(contract, input), Option.map(key, String))).pipe(
       Effect.mapError((failure) =>
         "code" in failure ? failure : { code: "unavailable", message: failure.message, details: {} }
       )
