@@ -31,6 +31,7 @@ export const intersection = (one: Nfa, other: Nfa, budget: Budget): Nfa | undefi
       builder.addEpsilon(state, end)
     }
     budget.spend(a.edges.length * b.edges.length)
+    if (budget.isSpent) return undefined
     for (const ofA of a.edges) {
       for (const ofB of b.edges) {
         const from = Math.max(ofA.from, ofB.from)
@@ -68,8 +69,11 @@ export const complement = (inner: Nfa, budget: Budget): Nfa | undefined => {
   }
   const start = stateOf(closure([inner.start]))
   for (const { states, state } of subsets.values()) {
-    const targets = targetsOf(inner, states, boundaries, budget).map((found) => stateOf(closure(found)))
-    if (budget.isSpent) return undefined
+    const targets: Array<number> = []
+    for (const found of targetsOf(inner, states, boundaries, budget)) {
+      if (budget.isSpent) return undefined
+      targets.push(stateOf(closure(found)))
+    }
     for (let index = 0; index < targets.length; ) {
       // Adjacent ranges with the same target become one edge.
       const from = boundaries[index] ?? 0
@@ -133,14 +137,15 @@ const liveOf = (states: ReadonlyArray<State>): ReadonlySet<number> => {
 const targetsOf = (
   nfa: Nfa,
   states: ReadonlyArray<number>,
-  boundaries: ReadonlyArray<number>,
+  boundaries: Int32Array,
   budget: Budget
 ): ReadonlyArray<ReadonlyArray<number>> => {
-  const targets = boundaries.map((): Array<number> => [])
+  const targets = Array.from(boundaries, (): Array<number> => [])
   budget.spend(boundaries.length)
   for (const state of states) {
     for (const { from, to, target } of nfa.edges[state] ?? []) {
-      for (let index = indexFrom(boundaries, from); (boundaries[index] ?? MAX_CODE_POINT + 1) <= to; index++) {
+      const first = indexFrom(boundaries, from)
+      for (let index = first; (boundaries[index] ?? MAX_CODE_POINT + 1) <= to && !budget.isSpent; index++) {
         budget.spend(1)
         targets[index]?.push(target)
       }

@@ -13,30 +13,17 @@ export class CharacterKinds {
   private readonly examples: Int32Array
 
   constructor(ranges: ReadonlyArray<CharacterRange>) {
-    const distinct = new Map(ranges.map((range) => [range.from * (MAX_CODE_POINT + 1) + range.to, range]))
-    const boundaries = boundariesOf([...distinct.values()])
-    const marks = boundaries.map(() => 0)
-    let nextMark = 1
-    for (const { from, to } of distinct.values()) {
-      // Splits each earlier mark into the part inside the range and the part outside.
-      const split = new Map<number, number>()
-      for (
-        let index = indexFrom(boundaries, from);
-        index < boundaries.length && (boundaries[index] ?? 0) <= to;
-        index++
-      ) {
-        const old = marks[index] ?? 0
-        const mark = split.get(old) ?? nextMark++
-        split.set(old, mark)
-        marks[index] = mark
-      }
-    }
-    const kinds = new Map([...new Set(marks)].map((mark, kind) => [mark, kind]))
+    this.boundaries = boundariesOf(ranges)
+    const marks = marksOf(this.boundaries, ranges)
+    const kinds = new Map<number, number>()
+    this.kinds = Uint16Array.from(marks, (mark) => {
+      const kind = kinds.get(mark) ?? kinds.size
+      kinds.set(mark, kind)
+      return kind
+    })
     this.count = kinds.size
-    this.boundaries = Int32Array.from(boundaries)
-    this.kinds = Uint16Array.from(marks, (mark) => kinds.get(mark) ?? 0)
     this.examples = new Int32Array(kinds.size)
-    boundaries.forEach((boundary, index) => {
+    this.boundaries.forEach((boundary, index) => {
       this.examples[this.kinds[index] ?? 0] = boundary
     })
     this.ascii = Uint16Array.from({ length: 128 }, (_, character) => this.of(character))
@@ -52,16 +39,73 @@ export class CharacterKinds {
   }
 }
 
+/** For each boundary a number that is the same for those inside the same ranges. */
+const marksOf = (boundaries: Int32Array, ranges: ReadonlyArray<CharacterRange>): Int32Array => {
+  const single = new Set<number>()
+  const changes = new Map<number, Array<number>>()
+  ranges.forEach(({ from, to }, range) => {
+    if (from === to) return void single.add(from)
+    addTo(changes, from, range)
+    addTo(changes, to + 1, range)
+  })
+  const inside = new NumberedSet(ranges.length)
+  return boundaries.map((boundary) => {
+    for (const range of changes.get(boundary) ?? []) inside.toggle(range)
+    // No other boundary is inside its range.
+    return single.has(boundary) ? -1 - boundary : inside.number
+  })
+}
+
+/** A set of small numbers that has a number itself: the same whenever it has the same members. */
+class NumberedSet {
+  /**
+   * A binary tree. Each level has the numbers of its nodes, the first level one for each member, the last level one for
+   * all. A node gets the number that a node of its level with the same two children got before.
+   */
+  private readonly levels: ReadonlyArray<Uint32Array>
+  private readonly known: ReadonlyArray<Map<number, number>>
+
+  constructor(size: number) {
+    const depth = Math.ceil(Math.log2(Math.max(1, size)))
+    this.levels = Array.from({ length: depth + 1 }, (_, level) => new Uint32Array(2 ** (depth - level)))
+    this.known = this.levels.map(() => new Map([[0, 0]]))
+  }
+
+  get number(): number {
+    return this.levels.at(-1)?.[0] ?? 0
+  }
+
+  toggle(member: number): void {
+    let node = member
+    let number = 1 - (this.levels[0]?.[node] ?? 0)
+    this.levels.forEach((nodes, level) => {
+      nodes[node] = number
+      const known = this.known[level]
+      const children = (nodes[node & ~1] ?? 0) * 2 ** 26 + (nodes[node | 1] ?? 0)
+      number = known?.get(children) ?? known?.size ?? 0
+      known?.set(children, number)
+      node >>>= 1
+    })
+  }
+}
+
 /** First characters of the runs that no range splits, ascending from 0. */
-export const boundariesOf = (ranges: Iterable<CharacterRange>): ReadonlyArray<number> => {
-  const boundaries = new Set([0])
+export const boundariesOf = (ranges: Iterable<CharacterRange>): Int32Array => {
+  const all = [0]
   for (const { from, to } of ranges) {
-    boundaries.add(from)
+    all.push(from)
     if (to < MAX_CODE_POINT) {
-      boundaries.add(to + 1)
+      all.push(to + 1)
     }
   }
-  return [...boundaries].sort((a, b) => a - b)
+  const sorted = Int32Array.from(all).sort()
+  return sorted.filter((boundary, index) => index === 0 || boundary !== sorted[index - 1])
+}
+
+export const addTo = <Key>(lists: Map<Key, Array<number>>, key: Key, value: number): void => {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }
 
 /** Binary search: index of the first boundary at or after the character. */

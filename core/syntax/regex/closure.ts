@@ -1,4 +1,5 @@
-/** Epsilon closure of NFA states. */
+/** Which NFA states epsilon transitions lead to. */
+import { Lists } from "./lists.ts"
 import type { Nfa } from "./nfa.ts"
 
 /** The returned function gives the closure in ascending order, including the given states. */
@@ -18,4 +19,40 @@ export const epsilonClosureOf = ({ epsilons }: Nfa): ((states: ReadonlyArray<num
     for (const state of found) epsilons[state]?.forEach(enter)
     return found.sort((a, b) => a - b)
   }
+}
+
+/** 1 for each state from which epsilon transitions lead to the end, and for the end itself. */
+export const accepting = ({ epsilons, end }: Nfa): Uint8Array => {
+  const sources = new Lists(epsilons.length)
+  epsilons.forEach((targets, state) => {
+    for (const target of targets) sources.add(target, state)
+  })
+  return reaching(end, sources)
+}
+
+/** 1 for each state from which any transitions lead to the end, and for the end itself. */
+export const live = ({ edges, epsilons, end }: Nfa): Uint8Array => {
+  const sources = new Lists(edges.length)
+  edges.forEach((all, state) => {
+    for (const { target } of all) sources.add(target, state)
+    for (const target of epsilons[state] ?? []) sources.add(target, state)
+  })
+  return reaching(end, sources)
+}
+
+// ---- helpers ----
+
+const reaching = (end: number, sources: Lists): Uint8Array => {
+  const reaches = new Uint8Array(sources.count)
+  const found = [end]
+  reaches[end] = 1
+  for (const state of found) {
+    sources.forEach(state, (source) => {
+      if (reaches[source] === 0) {
+        reaches[source] = 1
+        found.push(source)
+      }
+    })
+  }
+  return reaches
 }

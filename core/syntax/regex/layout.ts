@@ -1,6 +1,7 @@
 /** Lays an NFA out for bit-parallel simulation: Glushkov positions, mostly in a chain, and no epsilon transitions. */
 import { MAX_CODE_POINT } from "./characterKinds.ts"
-import { epsilonClosureOf } from "./closure.ts"
+import { accepting, epsilonClosureOf, live } from "./closure.ts"
+import { Lists } from "./lists.ts"
 import type { Budget, Edge, Nfa } from "./nfa.ts"
 import type { CharacterRange } from "./tree.ts"
 
@@ -29,39 +30,46 @@ export interface Layout {
 
 /** `undefined` if the budget is spent. */
 export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
-  const { targets, labelOf, labels, leaving } = positionsOf(nfa)
+  const positions = positionsOf(nfa, budget)
+  if (positions === undefined) return undefined
+  const { targets, labelOf, labels, leaving } = positions
   budget.spendPositions(targets.length, COST_OF_LAYOUT + mostActive(labels, labelOf))
   const words = Math.ceil(targets.length / 32)
   const chained = new Int32Array(words)
   const isEnd = new Int32Array(words)
   const isFinal = new Int32Array(words)
   const closure = epsilonClosureOf(nfa)
-  const acceptsAll = nfa.edges.map((edges, state) => edges.some(isLoop(state)) && closure([state]).includes(nfa.end))
+  const accepts = accepting(nfa)
+  const acceptsAll = nfa.edges.map((edges, state) => accepts[state] === 1 && edges.some(isLoop(state)))
   const links = new Map<string, Link>()
   for (let position = 0; position < targets.length && !budget.isSpent; position++) {
     const state = targets[position] ?? 0
     // Most positions only lead to the next one.
-    if (state !== nfa.end && nfa.epsilons[state]?.length === 0 && isOnly(leaving[state], position + 1)) {
+    if (state !== nfa.end && nfa.epsilons[state]?.length === 0 && leaving.isOnly(state, position + 1)) {
       budget.spend(2)
       setBit(chained, position)
       continue
     }
     const reached = closure([state])
-    const next = new Set(reached.flatMap((state) => leaving[state] ?? []))
+    const next = new Set<number>()
+    for (const state of reached) leaving.forEach(state, (position) => next.add(position))
     budget.spend(reached.length + next.size)
-    if (reached.includes(nfa.end)) setBit(isEnd, position)
+    if (accepts[state] === 1) setBit(isEnd, position)
     if (reached.some((state) => acceptsAll[state])) setBit(isFinal, position)
     if (next.delete(position + 1)) setBit(chained, position)
     if (next.size > 0) {
       const key = [...next].sort((a, b) => a - b).join()
-      const link = links.get(key) ?? { sources: [], targets: [...next] }
-      link.sources.push(position)
-      links.set(key, link)
+      const known = links.get(key)
+      known?.sources.push(position)
+      if (known === undefined) {
+        budget.spendLinks(LEAST_OF_LINK)
+        links.set(key, { sources: [position], targets: [...next] })
+      }
     }
   }
   const from = flatten([...links.values()].map((link) => sparse(link.sources)))
   const to = flatten([...links.values()].map((link) => sparse(link.targets)))
-  budget.spendLinks(from.word.length + to.word.length)
+  budget.spendLinks(from.word.length + to.word.length - LEAST_OF_LINK * links.size)
   return budget.isSpent
     ? undefined
     : {
@@ -93,53 +101,84 @@ interface Positions {
   readonly labelOf: Int32Array
   readonly labels: ReadonlyArray<ReadonlyArray<CharacterRange>>
   /** For each NFA state, the positions that its edges lead to. */
-  readonly leaving: ReadonlyArray<ReadonlyArray<number>>
+  readonly leaving: Lists
 }
 
-/** One position per state and incoming label, in state order. Dead states get none. */
-const positionsOf = (nfa: Nfa): Positions => {
-  const live = liveStates(nfa)
+/** One position per state and incoming label, in state order. Dead states get none. `undefined` if the budget is spent. */
+const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
+  const isLive = live(nfa)
   const labels: Array<ReadonlyArray<CharacterRange>> = [[]]
   const labelByKey = new Map<string | number, number>()
-  const entered: Array<{ readonly target: number; readonly label: number; readonly from: Array<number> }> = []
+  /** How many positions read the characters of each label. */
+  const readers = [0]
+  let mostReaders = 0
+  const entered: Array<Entered> = []
+  /** The index in `entered`, and the state from which. */
+  const entries: Array<number> = []
+  const sources: Array<number> = []
   /** Most states are entered by one label only. */
   const firstInto = new Int32Array(nfa.edges.length).fill(-1)
   const furtherInto = new Map<number, number>()
-  nfa.edges.forEach((edges, state) => {
-    for (const [target, ranges] of byTarget(edges)) {
-      if (live[target] === 0) continue
-      const key = keyOf(ranges)
-      const label = labelByKey.get(key) ?? labels.length
-      if (label === labels.length) {
-        labelByKey.set(key, label)
-        labels.push(ranges)
-      }
-      const id = target * MAX_LABELS + label
-      const first = firstInto[target] ?? -1
-      const known = entered[first]?.label === label ? first : (furtherInto.get(id) ?? -1)
-      if (known >= 0) {
-        entered[known]?.from.push(state)
-        continue
-      }
-      if (first < 0) firstInto[target] = entered.length
-      else furtherInto.set(id, entered.length)
-      entered.push({ target, label, from: [state] })
+  const enter = (state: number, target: number, ranges: ReadonlyArray<CharacterRange>): void => {
+    if (isLive[target] === 0) return
+    const key = keyOf(ranges)
+    const label = labelByKey.get(key) ?? labels.length
+    if (label === labels.length) {
+      labelByKey.set(key, label)
+      labels.push(ranges)
+      readers.push(0)
     }
-  })
-  const ordered = entered.sort((a, b) => a.target - b.target)
-  const leaving = nfa.edges.map((): Array<number> => [])
-  ordered.forEach(({ from }, index) => {
-    for (const state of from) leaving[state]?.push(index + 1)
-  })
+    const id = target * MAX_LABELS + label
+    const first = firstInto[target] ?? -1
+    const known = entered[first]?.label === label ? first : furtherInto.get(id)
+    entries.push(known ?? entered.length)
+    sources.push(state)
+    if (known !== undefined) return
+    if (first < 0) firstInto[target] = entered.length
+    else furtherInto.set(id, entered.length)
+    entered.push({ target, label })
+    readers[label] = (readers[label] ?? 0) + 1
+    mostReaders = Math.max(mostReaders, readers[label] ?? 0)
+  }
+  for (let state = 0; state < nfa.edges.length; state++) {
+    for (const [target, ranges] of byTarget(nfa.edges[state] ?? [])) enter(state, target, ranges)
+    if (!budget.canSpendActive(mostReaders)) {
+      budget.spendActive(mostReaders)
+      return undefined
+    }
+  }
+  const byState = new Lists(nfa.edges.length)
+  entered.forEach(({ target }, entry) => byState.add(target, entry))
+  const positions = new Int32Array(entered.length)
+  const targets = [nfa.start]
+  const labelOf = [0]
+  for (let state = 0; state < nfa.edges.length; state++) {
+    byState.forEach(state, (entry) => {
+      positions[entry] = targets.length
+      targets.push(state)
+      labelOf.push(entered[entry]?.label ?? 0)
+    })
+  }
+  const leaving = new Lists(nfa.edges.length)
+  entries.forEach((entry, index) => leaving.add(sources[index] ?? 0, positions[entry] ?? 0))
   return {
-    targets: [nfa.start, ...ordered.map(({ target }) => target)],
-    labelOf: Int32Array.from([0, ...ordered.map(({ label }) => label)]),
+    targets,
+    labelOf: Int32Array.from(labelOf),
     labels,
     leaving
   }
 }
 
+/** A state that is entered by characters of a label. */
+interface Entered {
+  readonly target: number
+  readonly label: number
+}
+
 const MAX_LABELS = 2 ** 24
+
+/** One word of sources and one of targets. Spent at once: a pattern with far too many links is given up early. */
+const LEAST_OF_LINK = 2
 
 /** What even a small automaton costs, in active positions. */
 const COST_OF_LAYOUT = 32
@@ -179,9 +218,6 @@ const mostActive = (labels: ReadonlyArray<ReadonlyArray<CharacterRange>>, labelO
 const ZERO_CHANGE = 2 ** 24
 const CHANGES = 2 * ZERO_CHANGE
 
-const isOnly = (positions: ReadonlyArray<number> | undefined, position: number): boolean =>
-  positions?.length === 1 && positions[0] === position
-
 const byTarget = (edges: ReadonlyArray<Edge>): Iterable<readonly [target: number, ReadonlyArray<CharacterRange>]> => {
   const [first] = edges
   if (first === undefined) return []
@@ -196,27 +232,6 @@ const byTarget = (edges: ReadonlyArray<Edge>): Iterable<readonly [target: number
     }
   }
   return found
-}
-
-/** 1 for each state that can reach the end. */
-const liveStates = ({ edges, epsilons, end }: Nfa): Uint8Array => {
-  const sources = edges.map((): Array<number> => [])
-  edges.forEach((all, state) => {
-    for (const { target } of all) sources[target]?.push(state)
-    for (const target of epsilons[state] ?? []) sources[target]?.push(state)
-  })
-  const live = new Uint8Array(edges.length)
-  const found = [end]
-  live[end] = 1
-  for (const state of found) {
-    for (const source of sources[state] ?? []) {
-      if (live[source] === 0) {
-        live[source] = 1
-        found.push(source)
-      }
-    }
-  }
-  return live
 }
 
 const isLoop =

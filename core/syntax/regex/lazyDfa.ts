@@ -1,16 +1,18 @@
 /** Matches a value with a DFA that is built on demand: its states are sets of positions, its transitions are cached. */
 import { CharacterKinds } from "./characterKinds.ts"
 import type { Layout } from "./layout.ts"
+import { Readers } from "./readers.ts"
 
 /**
  * A cached transition costs one table lookup. A new one costs several passes over the bitset words, one over the links,
- * and one over the positions if the readers of the character kind are not cached; `nfaLimits` limits all three. Each
+ * and one over the labels with more than one character if the readers of the kind are not cached; `nfaLimits` limits all. Each
  * value is read once, and a full cache is cleared. While most transitions are new, caching costs more than it saves:
  * then the NFA is simulated instead.
  */
 export class LazyDfa {
   private readonly layout: Layout
   private readonly kinds: CharacterKinds
+  private readonly reading: Readers
   private readonly maxCells: number
   /** Transition table: `moves[set * kinds + kind]`, or `UNKNOWN`. */
   private moves: Int32Array
@@ -34,6 +36,7 @@ export class LazyDfa {
   constructor(layout: Layout, maxCells: number) {
     this.layout = layout
     this.kinds = new CharacterKinds(layout.labels.flat())
+    this.reading = new Readers(layout)
     this.maxCells = maxCells
     this.source = new Int32Array(layout.words)
     this.target = new Int32Array(layout.words)
@@ -78,19 +81,32 @@ export class LazyDfa {
   /** Reads the value from `start` up to about `end` without the cache. Returns where it stopped. */
   private simulate(value: string, start: number, end: number, set: number): number {
     const { kinds, source, target } = this
-    const { words } = this.layout
+    const { words, sourceAt } = this.layout
+    const hasLinks = sourceAt.length > 1
     this.load(set)
+    target.fill(0)
+    // The words from `low` up to `high` have all bits of the sets.
+    let low = 0
+    let high = words
     let at = start
-    while (at < end) {
+    while (at < end && low < high) {
       const character = value.codePointAt(at) ?? 0
       at += character > 0xffff ? 2 : 1
-      this.shift()
-      this.followLinks()
+      this.shift(low, high)
+      if (hasLinks) this.followLinks()
       const readers = this.readersOf(character < 128 ? (kinds.ascii[character] ?? 0) : kinds.of(character))
-      for (let word = 0; word < words; word++) {
+      const first = hasLinks ? 0 : low
+      const last = hasLinks ? words : Math.min(high + 1, words)
+      low = words
+      high = 0
+      for (let word = first; word < last; word++) {
         const bits = (target[word] ?? 0) & (readers[word] ?? 0)
         target[word] = bits
         source[word] = bits
+        if (bits !== 0) {
+          low = Math.min(low, word)
+          high = word + 1
+        }
       }
     }
     return at
@@ -109,7 +125,7 @@ export class LazyDfa {
     const { words } = this.layout
     this.credit -= COST_OF_MOVE
     this.load(set)
-    this.shift()
+    this.shift(0, words)
     this.followLinks()
     const readers = this.readersOf(kind)
     for (let word = 0; word < words; word++) {
@@ -133,16 +149,17 @@ export class LazyDfa {
     }
   }
 
-  /** Makes the next positions of the source set the target set. */
-  private shift(): void {
+  /** Makes the next positions of the source set the target set. All bits are in the words from `low` up to `high`. */
+  private shift(low: number, high: number): void {
     const { source, target } = this
     const { words, chained } = this.layout
     let carry = 0
-    for (let word = 0; word < words; word++) {
+    for (let word = low; word < high; word++) {
       const bits = (source[word] ?? 0) & (chained[word] ?? 0)
       target[word] = (bits << 1) | carry
       carry = bits >>> 31
     }
+    if (high < words) target[high] = carry
   }
 
   /** Adds the targets of the links to the target set. */
@@ -166,17 +183,8 @@ export class LazyDfa {
   private readersOf(kind: number): Int32Array {
     const known = this.readers.get(kind)
     if (known !== undefined) return known
-    const { words, labels, labelOf } = this.layout
-    const character = this.kinds.example(kind)
-    const reads = labels.map((ranges) => ranges.some(({ from, to }) => from <= character && character <= to))
-    const bits = new Int32Array(words)
-    for (let position = 0; position < labelOf.length; position++) {
-      if (reads[labelOf[position] ?? 0] === true) {
-        const word = position >>> 5
-        bits[word] = (bits[word] ?? 0) | (1 << position)
-      }
-    }
-    if (this.readers.size * words > this.maxCells) {
+    const bits = this.reading.of(this.kinds.example(kind))
+    if (this.readers.size * this.layout.words > this.maxCells) {
       this.readers.clear()
     }
     this.readers.set(kind, bits)
