@@ -71,10 +71,9 @@ const MEASURES = {
 }
 const measures = ["cpu", "stretch", "density"] as const
 
-const PLATFORMS: ReadonlyArray<Platform> = [
-  { language: xEnterprise, other: asTarget(firehose), maxLength: xEnterprise.help.limits["rule_length"] ?? 0 },
-  { language: firehose, other: asTarget(xEnterprise), maxLength: firehose.help.limits["rule_length"] ?? 0 }
-]
+const X = platformOf(xEnterprise, firehose)
+const FIREHOSE = platformOf(firehose, xEnterprise)
+const PLATFORMS = [X, FIREHOSE]
 
 /** In a piece: a number that grows, and a Chinese character that changes. */
 const NUMBER = "№"
@@ -91,6 +90,14 @@ const OPERATORS =
   '"a b"|"a 中 №"|"a b"~3|"№ the"~9|#tag№|#中|@user№|$TSLA|from:nasa№|to:a№|lang:en|is:retweet|-is:retweet|has:links|sample:10|followers_count:1..№|point_radius:[1 2 3km]|bounding_box:[1 2 3 4]|url:"a.b№"|url:x№|url_contains:a№|url_title:"a №"|place:"a №"|title:x№|title:"the №"|added:字|removed:字字|added_anchor:a№|url:*\\/x№\\/*|url:*a№*|url:/a[0-9]+№/|url:/(a\\|b)*/|domain:x№.com|dr:[1 TO 9]|recent:24h|publish_time:[2025-01-01T00\\:00\\:00 TO *]|page_type:"/Article"|page_category:"/News"|language:en|*:*|NOT a№|NOT (a OR 字)|(a№ OR b)|(a№ AND NOT b)|(a -b№)|+a|!a|a~|abc№~2|a*|*a№*|a?b№|a^2|&&|||AND|OR|NOT|and|or|not|(|)|()|"|\'|\'a|a\'|“a”|‘a’|[|]|{|}|~|^|:|::|/|\\|\\a|titel:x|form:a|lang:xx|language:xx|has:linkz|is:retwet|page_type:"/Artcle"|recent:1y|dr:x|dr:[9 TO 1]|—|…|%|,|;|\t|\u0001|\u200b|\u202e|\u00a0|\ud800|\u3000'.split(
     "|"
   )
+
+/** Of regular expressions, which only one of the languages has. */
+const PATTERN_PARTS =
+  'a 字 字字 -字 a№ . .* @ # ~ & ~( (a (a& () (ab) (字字)* (a字)? (a|字) (a|b)* 字* b? {2} {1,3} {0,20} * + ? | [a-z] [^a] [^字] [字] [a字] [0-9]{3} <1-9> <1-99999> "a" \\d'.split(
+    " "
+  )
+const PATTERN_START = "url:/"
+const PATTERN_END = "/"
 
 const ENDS = [
   "",
@@ -289,11 +296,14 @@ function least(costs: ReadonlyArray<Cost>): Cost {
 function recipeFor(count: number, found: ReadonlyArray<Found>): Recipe {
   const best = one(one(found, undefined)?.[one(measures, "cpu")] ?? [], undefined)?.recipe
   if (best !== undefined && count % 2 === 1) return variantOf(best)
-  const platform = PLATFORMS[(count >> 1) % 2] ?? one(PLATFORMS, undefined)
-  if (platform === undefined) throw new Error("There is no platform")
+  const platform = (count >> 1) % 2 === 0 ? X : FIREHOSE
   const plain = { platform, depth: 0, start: "", end: "" }
   const alone = [...WORDS, ...OPERATORS][count >> 2]
   if (alone !== undefined) return { ...plain, pieces: [alone], joiner: one(JOINERS, " ") }
+  if (random() < 0.2) {
+    const pieces = Array.from({ length: 1 + below(4) }, () => one(PATTERN_PARTS, "a"))
+    return { platform: FIREHOSE, pieces, joiner: "", depth: 0, start: PATTERN_START, end: PATTERN_END }
+  }
   const kinds = random() < 0.5 ? WORDS : [...WORDS, ...OPERATORS]
   return {
     ...plain,
@@ -308,7 +318,7 @@ function recipeFor(count: number, found: ReadonlyArray<Found>): Recipe {
 function variantOf(recipe: Recipe): Recipe {
   const { pieces } = recipe
   const at = below(pieces.length + 1)
-  const piece = one([...WORDS, ...OPERATORS], "a")
+  const piece = one(recipe.end === PATTERN_END ? PATTERN_PARTS : [...WORDS, ...OPERATORS], "a")
   switch (below(6)) {
     case 0:
       return { ...recipe, joiner: one(JOINERS, " ") }
@@ -347,13 +357,18 @@ function eventOf(language: Language, text: string): PlatformEvent {
   const record =
     language.id === "x"
       ? { data: { id: "1", text } }
-      : { document: { url: "https://example.com/", title: text, diff: { chunks: [{ typ: "ins", text }] } } }
+      : { document: { url: withoutSlashes(text), title: text, diff: { chunks: [{ typ: "ins", text }] } } }
   return Either.getOrThrow(language.events.read(record, 0))
 }
 
-function asTarget(language: Language): Language & TargetLanguage {
-  if (!isTarget(language)) throw new Error(`"${language.id}" is not a translation target`)
-  return language
+/** Of a pattern, so that it may match itself. */
+function withoutSlashes(text: string): string {
+  return text.startsWith(PATTERN_START) ? text.slice(PATTERN_START.length, -PATTERN_END.length) : "https://example.com/"
+}
+
+function platformOf(language: Language, other: Language): Platform {
+  if (!isTarget(other)) throw new Error(`"${other.id}" is not a translation target`)
+  return { language, other, maxLength: language.help.limits["rule_length"] ?? 0 }
 }
 
 function isNumber(argument: string): boolean {

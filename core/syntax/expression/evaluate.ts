@@ -79,15 +79,17 @@ function* fitsAny(
   lists: ReadonlyArray<ReadonlyArray<string>>,
   pace: Pace
 ): Turns<boolean> {
-  const { fits, stepsPerCharacter } = patternOf(predicate)
+  const { fits, stepsPerCharacter, prepare } = patternOf(predicate)
+  if (prepare !== undefined) yield* prepare()
   let left = MAX_STEPS
   for (const values of lists) {
     for (const value of values) {
       const steps = STEPS_PER_VALUE + stepsPerCharacter * value.length
       left -= steps
       if (left < 0) return false
-      if (fits(value)) return true
+      const isFound = fits(value)
       if (pace.endsTurn(steps)) yield
+      if (isFound) return true
     }
   }
   return false

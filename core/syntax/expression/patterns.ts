@@ -1,5 +1,6 @@
 /** Compiles predicates on one value: wildcards, fuzzy words, regular expressions, substrings. */
 
+import type { Turns } from "../../work/turns.ts"
 import { literalsOf } from "../regex/literals.ts"
 import { matcherOf } from "../regex/matcher.ts"
 import { Budget } from "../regex/nfa.ts"
@@ -15,6 +16,8 @@ export interface Pattern {
   readonly substrings: ReadonlyArray<string>
   /** Estimated cost of `fits`: see `Pace`. */
   readonly stepsPerCharacter: number
+  /** To be run before `fits`, which would otherwise take milliseconds the first time. */
+  readonly prepare?: () => Turns<void>
 }
 
 export type PatternPredicate = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
@@ -67,16 +70,24 @@ const steps = { literal: 1, fuzzy: 20, wildcard: 3 } as const
 const regex = (pattern: string): Pattern => {
   const { tree } = parseRegex(pattern)
   const budget = new Budget()
-  const runs = tree && matcherOf(tree, budget)
-  if (tree === undefined || runs === undefined) {
+  const matcher = tree && matcherOf(tree, budget)
+  if (tree === undefined || matcher === undefined) {
     return { fits: () => false, prefix: "", substrings: [], stepsPerCharacter: 0 }
   }
   const { start: prefix, inner: substrings } = literalsOf(tree)
+  let isPrepared = false
   return {
-    fits: withLiteralCheck(runs, prefix, substrings),
+    fits: withLiteralCheck(matcher.matches, prefix, substrings),
     prefix,
     substrings,
-    stepsPerCharacter: budget.stepsPerCharacter
+    stepsPerCharacter: budget.stepsPerCharacter,
+    *prepare() {
+      if (isPrepared) return
+      yield
+      matcher.prepare()
+      isPrepared = true
+      yield
+    }
   }
 }
 

@@ -44,9 +44,12 @@ const marksOf = (boundaries: Int32Array, ranges: ReadonlyArray<CharacterRange>):
   const single = new Set<number>()
   const changes = new Map<number, Array<number>>()
   ranges.forEach(({ from, to }, range) => {
-    if (from === to) return void single.add(from)
-    addTo(changes, from, range)
-    addTo(changes, to + 1, range)
+    if (from === to) {
+      single.add(from)
+    } else {
+      addTo(changes, from, range)
+      addTo(changes, to + 1, range)
+    }
   })
   const inside = new NumberedSet(ranges.length)
   return boundaries.map((boundary) => {

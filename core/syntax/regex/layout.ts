@@ -148,7 +148,7 @@ const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
     }
   }
   const byState = new Lists(nfa.edges.length)
-  entered.forEach(({ target }, entry) => byState.add(target, entry))
+  for (const [entry, { target }] of entered.entries()) byState.add(target, entry)
   const positions = new Int32Array(entered.length)
   const targets = [nfa.start]
   const labelOf = [0]
@@ -160,7 +160,7 @@ const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
     })
   }
   const leaving = new Lists(nfa.edges.length)
-  entries.forEach((entry, index) => leaving.add(sources[index] ?? 0, positions[entry] ?? 0))
+  for (const [index, entry] of entries.entries()) leaving.add(sources[index] ?? 0, positions[entry] ?? 0)
   return {
     targets,
     labelOf: Int32Array.from(labelOf),

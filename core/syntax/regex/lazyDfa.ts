@@ -183,10 +183,11 @@ export class LazyDfa {
   private readersOf(kind: number): Int32Array {
     const known = this.readers.get(kind)
     if (known !== undefined) return known
-    const bits = this.reading.of(this.kinds.example(kind))
-    if (this.readers.size * this.layout.words > this.maxCells) {
-      this.readers.clear()
-    }
+    const { words } = this.layout
+    const [oldest] = this.readers.size * words > this.maxCells ? this.readers : []
+    if (oldest !== undefined) this.readers.delete(oldest[0])
+    const bits = oldest?.[1].fill(0) ?? new Int32Array(words)
+    this.reading.add(this.kinds.example(kind), bits)
     this.readers.set(kind, bits)
     return bits
   }

@@ -20,6 +20,11 @@ export const literalsOf = (tree: RegexNode): Literals => {
 
 // ---- helpers ----
 
+/** Enough for a prefilter. */
+const MAX_INNER = 100
+
+const some = (texts: ReadonlyArray<string>): ReadonlyArray<string> => texts.slice(0, MAX_INNER)
+
 interface Requirement {
   /** `start` is the whole value. */
   readonly isWhole: boolean
@@ -61,7 +66,7 @@ const joined = (one: Requirement, other: Requirement): Requirement => ({
   isWhole: one.isWhole && other.isWhole,
   start: one.isWhole ? one.start + other.start : one.start,
   end: other.isWhole ? one.end + other.end : other.end,
-  inner: [...one.inner, ...other.inner, ...(one.isWhole || other.isWhole ? [] : [one.end + other.start])]
+  inner: some([...one.inner, ...other.inner, ...(one.isWhole || other.isWhole ? [] : [one.end + other.start])])
 })
 
 /** What both alternatives require. */
@@ -80,7 +85,7 @@ const both = (one: Requirement, other: Requirement): Requirement => {
     isWhole: false,
     start: one.start.length > other.start.length ? one.start : other.start,
     end: one.end.length > other.end.length ? one.end : other.end,
-    inner: [...one.inner, ...other.inner, one.start, other.start, one.end, other.end]
+    inner: some([...one.inner, ...other.inner, one.start, other.start, one.end, other.end])
   }
 }
 

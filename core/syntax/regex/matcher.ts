@@ -7,33 +7,43 @@ import { LazyDfa } from "./lazyDfa.ts"
 import { type Budget, type Nfa, NfaBuilder, nfaLimits } from "./nfa.ts"
 import type { CharacterRange, RegexNode } from "./tree.ts"
 
-/** Matches the whole value. */
-export type Matcher = (value: string) => boolean
+export interface Matcher {
+  /** Builds what `matches` needs. It does so itself the first time, but that takes milliseconds for a large pattern. */
+  readonly prepare: () => void
+  /** Matches the whole value. */
+  readonly matches: (value: string) => boolean
+}
 
 /** `undefined` if the pattern exceeds the budget. */
 export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined => {
   switch (tree._tag) {
     // At the top level `~` and `&` combine results. Inside a pattern they can multiply the states.
     case "Complement": {
-      const matches = matcherOf(tree.part, budget)
-      return matches && ((value) => !matches(value))
+      const part = matcherOf(tree.part, budget)
+      return part && { prepare: part.prepare, matches: (value) => !part.matches(value) }
     }
     case "Intersection": {
-      const all = tree.parts.map((part) => matcherOf(part, budget))
-      return all.every((matches) => matches !== undefined)
-        ? (value) => all.every((matches) => matches(value))
-        : undefined
+      const all: Array<Matcher> = []
+      for (const part of tree.parts) {
+        const matcher = matcherOf(part, budget)
+        if (matcher === undefined) return undefined
+        all.push(matcher)
+      }
+      return {
+        prepare: () => {
+          for (const { prepare } of all) prepare()
+        },
+        matches: (value) => all.every(({ matches }) => matches(value))
+      }
     }
     default: {
       const nfa = nfaOf(tree, budget)
       const layout = nfa && layoutOf(nfa, budget)
       if (layout === undefined) return undefined
-      // Created on the first match: the rule checker never runs the matcher.
+      // Not built at once: the rule checker never runs the matcher.
       let dfa: LazyDfa | undefined
-      return (value) => {
-        dfa ??= new LazyDfa(layout, nfaLimits.maxCells)
-        return dfa.matches(value)
-      }
+      const built = () => (dfa ??= new LazyDfa(layout, nfaLimits.maxCells))
+      return { prepare: built, matches: (value) => built().matches(value) }
     }
   }
 }

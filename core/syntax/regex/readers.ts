@@ -35,18 +35,16 @@ export class Readers {
     })
   }
 
-  /** As a bitset. */
-  of(character: number): Int32Array {
-    const { words, labels } = this.layout
-    const bits = new Int32Array(words)
-    for (const label of this.byCharacter.get(character) ?? []) this.add(label, bits)
+  /** Sets the bits of the positions that read the character. */
+  add(character: number, bits: Int32Array): void {
+    const { labels } = this.layout
+    for (const label of this.byCharacter.get(character) ?? []) this.addLabel(label, bits)
     for (const label of this.others) {
-      if (labels[label]?.some(({ from, to }) => from <= character && character <= to)) this.add(label, bits)
+      if (labels[label]?.some(({ from, to }) => from <= character && character <= to)) this.addLabel(label, bits)
     }
-    return bits
   }
 
-  private add(label: number, bits: Int32Array): void {
+  private addLabel(label: number, bits: Int32Array): void {
     const end = this.startOf[label + 1] ?? 0
     for (let at = this.startOf[label] ?? 0; at < end; at++) {
       const position = this.positions[at] ?? 0
