@@ -357,13 +357,14 @@ function eventOf(language: Language, text: string): PlatformEvent {
   const record =
     language.id === "x"
       ? { data: { id: "1", text } }
-      : { document: { url: withoutSlashes(text), title: text, diff: { chunks: [{ typ: "ins", text }] } } }
+      : { document: { url: addressIn(text), title: text, diff: { chunks: [{ typ: "ins", text }] } } }
   return Either.getOrThrow(language.events.read(record, 0))
 }
 
-/** Of a pattern, so that it may match itself. */
-function withoutSlashes(text: string): string {
-  return text.startsWith(PATTERN_START) ? text.slice(PATTERN_START.length, -PATTERN_END.length) : "https://example.com/"
+/** Of an event. That of a pattern is the pattern, which may match itself. */
+function addressIn(text: string): string {
+  const pattern = text.startsWith(PATTERN_START) ? text.slice(PATTERN_START.length, -PATTERN_END.length) : ""
+  return pattern === "" ? "https://example.com/" : pattern
 }
 
 function platformOf(language: Language, other: Language): Platform {
