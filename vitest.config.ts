@@ -1,20 +1,19 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
-/**
- * Test files without global side effects. They run one after the other in one thread, which loads Effect once. All other
- * files run in a process of their own, as must those that use `excludeTestServices`: it stays in force for the thread.
- */
-const SHARING = [
-  // Not the two files that read metrics, which are global to the process.
-  "test/core/**/!(Metrics).test.ts",
-  "test/adapters/{demo,firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
-  "test/architecture.test.ts"
+/** Test files with global side effects: some read metrics, which a thread has once. Each runs in a thread of its own. */
+const ISOLATED = [
+  "test/**/Metrics.test.ts",
+  "test/adapters/http/supervised.test.ts",
+  "test/gateway/metrics.test.ts",
+  "test/settings.test.ts"
 ]
+
+const PROCESSES = availableParallelism() + 1
 
 const shared = {
   globalSetup: ["test/postgres.ts"],
-  setupFiles: ["test/seed.ts"],
+  setupFiles: ["test/setup.ts"],
   // Real databases on a busy machine: a limit is there to end a hang, not to measure.
   testTimeout: 240_000,
   hookTimeout: 120_000
@@ -26,12 +25,13 @@ export default defineConfig({
     disableConsoleIntercept: true,
     reporters: ["default", "./test/slowest.ts"],
     poolOptions: {
-      threads: { isolate: false, minThreads: 1, maxThreads: 1 },
-      forks: { minForks: 1, maxForks: availableParallelism() + 1 }
+      // A process runs many files, and loads Effect and the product once. Fewer at the end would be ended twice.
+      forks: { isolate: false, minForks: PROCESSES, maxForks: PROCESSES },
+      threads: { minThreads: 1, maxThreads: 1 }
     },
     projects: [
-      { test: { ...shared, name: "sharing", include: SHARING, pool: "threads" } },
-      { test: { ...shared, name: "isolated", include: ["test/**/*.test.ts"], exclude: SHARING, pool: "forks" } }
+      { test: { ...shared, name: "sharing", include: ["test/**/*.test.ts"], exclude: ISOLATED, pool: "forks" } },
+      { test: { ...shared, name: "isolated", include: ISOLATED, pool: "threads" } }
     ]
   }
 })

@@ -10,7 +10,13 @@ import { sized } from "./long.ts"
 
 export type RuntimeName = "node" | "deno"
 
-export const RUNTIMES: ReadonlyArray<RuntimeName> = ["node", "deno"]
+export const BOTH_RUNTIMES: ReadonlyArray<RuntimeName> = ["node", "deno"]
+
+/** Both in the long tests. The others use both for the HTTP contract and a fresh start. */
+export const RUNTIMES = sized<ReadonlyArray<RuntimeName>>(["node"], BOTH_RUNTIMES)
+
+/** Deno in the long tests. */
+export const OTHER_RUNTIME = sized<RuntimeName>("node", "deno")
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url))
 

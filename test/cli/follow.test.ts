@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { call, xPost } from "../gateway/client.ts"
-import { KEY, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+import { KEY, OTHER_RUNTIME, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-follow-"))
@@ -157,7 +157,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     ]
     for (const [answer, message] of cases) {
       const server = await scripted([answer])
-      const { ended } = startCommand("deno", ["matches", "-f", "--cursor", matchId(0)], {
+      const { ended } = startCommand(OTHER_RUNTIME, ["matches", "-f", "--cursor", matchId(0)], {
         EARSHOT_URL: server.url,
         EARSHOT_API_KEY: KEY
       })

@@ -1,6 +1,6 @@
 /** `earshot check` and `earshot syntax`: drawings, exit codes, Markdown. */
 import { assert, describe, it } from "@effect/vitest"
-import { RUNTIMES, runCommand, runInProcess, startCommand } from "../program.ts"
+import { OTHER_RUNTIME, RUNTIMES, runCommand, runInProcess, startCommand } from "../program.ts"
 
 describe("earshot check", () => {
   it("draws issues with their fixes and exits with 1", async () => {
@@ -44,7 +44,7 @@ describe("earshot check", () => {
 
 describe("earshot syntax", () => {
   it("prints the syntax of a platform as Markdown", async () => {
-    const { code, stdout } = await runCommand("deno", ["syntax", "firehose"])
+    const { code, stdout } = await runCommand(OTHER_RUNTIME, ["syntax", "firehose"])
     assert.strictEqual(code, 0)
     assert.match(stdout, /^# Filters on Firehose/)
   })

@@ -6,6 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { call, xPost } from "../gateway/client.ts"
 import {
   KEY,
+  OTHER_RUNTIME,
   RUNTIMES,
   type Running,
   type RuntimeName,
@@ -110,7 +111,7 @@ describe("on a server", { timeout: 2 * START_MILLIS }, () => {
   testCommands(run)
 
   it("reads a filter from standard input", async () => {
-    const creating = startCommand("deno", [...CREATE, "--x", "-"], client())
+    const creating = startCommand(OTHER_RUNTIME, [...CREATE, "--x", "-"], client())
     creating.stdin.end('"flash flood"\n')
     const { code, stdout, stderr } = await creating.ended
     assert.strictEqual(code, 0, stderr)
@@ -227,7 +228,7 @@ describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
 
   it("works on both runtimes with --account, and hides other accounts", async () => {
     await run("keys", "create", "--account", "team")
-    const created = await on("deno", ...CREATE, "--x", "breeze", "--account", "team")
+    const created = await on(OTHER_RUNTIME, ...CREATE, "--x", "breeze", "--account", "team")
     assert.strictEqual(created.code, 0, created.stderr)
     const id = created.stdout.split("\n")[0] ?? ""
     assert.strictEqual((await on("node", "rules", "list", "--account", "team")).stdout.slice(0, id.length), id)

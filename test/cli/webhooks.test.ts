@@ -7,6 +7,7 @@ import { call, xPost } from "../gateway/client.ts"
 import {
   type Ended,
   KEY,
+  OTHER_RUNTIME,
   RUNTIMES,
   type RuntimeName,
   runCommand,
@@ -37,7 +38,7 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
 
       for (const runtime of RUNTIMES) assert.match((yield* runOn(runtime, "list")).stderr, /^No webhooks yet/)
       const created = yield* runOn(
-        "deno",
+        OTHER_RUNTIME,
         "create",
         receiver.url,
         "--rule",

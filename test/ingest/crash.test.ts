@@ -1,8 +1,8 @@
-/** One crash run per kind of store, ten in long mode. `npm run crash:ingest` does hundreds. */
+/** One crash run per kind of store on Node, ten in long mode. `npm run crash:ingest` does hundreds. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { sized } from "../long.ts"
-import type { RuntimeName } from "../program.ts"
+import { RUNTIMES, type RuntimeName } from "../program.ts"
 import { temporaryDatabase, temporaryFolder } from "../stores.ts"
 import { crashRun } from "./crashRuns.ts"
 
@@ -12,11 +12,11 @@ const postgres = Effect.map(temporaryDatabase, ({ url }) => ({ DATABASE_URL: Red
 const runs: ReadonlyArray<readonly [string, RuntimeName, typeof embedded | typeof postgres, ReadonlyArray<number>]> = [
   ["the embedded store, on Node", "node", embedded, sized([1], [1, 2, 3])],
   ["Postgres, on Node", "node", postgres, sized([4], [4, 5, 6, 7, 8])],
-  ["Postgres, on Deno", "deno", postgres, sized([9], [9, 10])]
+  ["Postgres, on Deno", "deno", postgres, [9, 10]]
 ]
 
 describe("kill -9 during ingest", () => {
-  for (const [target, runtime, open, seeds] of runs) {
+  for (const [target, runtime, open, seeds] of runs.filter(([, runtime]) => RUNTIMES.includes(runtime))) {
     for (const seed of seeds) {
       it.scopedLive(`loses and repeats no match, and reports every gap, with ${target}, seed ${seed}`, () =>
         Effect.gen(function* () {

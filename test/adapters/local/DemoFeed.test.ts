@@ -7,7 +7,7 @@ import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
 import { call, type Json } from "../../gateway/client.ts"
-import { KEY, RUNTIMES, START_MILLIS, startService } from "../../program.ts"
+import { KEY, BOTH_RUNTIMES, START_MILLIS, startService } from "../../program.ts"
 
 describe("DemoFeed", () => {
   it.scoped("publishes two posts and one page per second", () =>
@@ -91,7 +91,7 @@ describe("DemoFeed", () => {
   )
 })
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   describe(`a fresh start on ${runtime}`, { timeout: 2 * START_MILLIS }, () => {
     it("gives a first rule its first matches, prints that the feed is on, and stops cleanly", async () => {
       const running = await startService(runtime, { EARSHOT_DEMO_FEED: undefined })
