@@ -59,6 +59,7 @@ const WORDS = Array.from({ length: 100 }, (_, i) => `word${i * 7919}`)
 const MATCHING_RULES = 30
 const LISTED_RULES = isSmoke ? 20 : 3_000
 const CHINESE = "地震新聞報告速報".repeat(1_000)
+const DISTINCT = Array.from({ length: 8_000 }, (_, i) => String.fromCharCode(0x4e00 + i)).join("")
 const EMOJI = "🌋🌊🔥".repeat(400)
 
 const MCP = { accept: "application/json, text/event-stream" }
@@ -127,6 +128,15 @@ export const attacks: {
     "a check of the same character 8,000 times": (attacker) =>
       attacker.post("/rules/check", { overrides: { firehose: "地".repeat(8_000) } }),
     "a check of emoji": (attacker) => attacker.post("/rules/check", { overrides: { firehose: EMOJI } }),
+    "a check of a pattern with 8,000 times @": (attacker) =>
+      attacker.post("/rules/check", { overrides: { firehose: `url:/${"@".repeat(8_000)}/` } }),
+    "a check of a pattern of 8,000 characters on its own address": (attacker) => {
+      const event = page("a")
+      return attacker.post("/rules/check", {
+        overrides: { firehose: `url:/${DISTINCT}/` },
+        events: { firehose: { ...event, document: { ...event.document, url: DISTINCT } } }
+      })
+    },
     "a rule with Chinese for one platform of two": (attacker) =>
       attacker.post("/api.CreateRule", { ...createRule(CHINESE), platforms: ["firehose", "x"] }),
     [`ten lists at once of ${LISTED_RULES} rules`]: (attacker) =>

@@ -12,6 +12,7 @@ import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { checkFilters } from "../../core/rules/RuleCheck.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { evaluate } from "../../core/syntax/expression/evaluate.ts"
 import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryEvents } from "../stores/memoryEvents.ts"
@@ -56,6 +57,25 @@ describe("a filter with a huge pattern", () => {
     assert.include(codes(`url:*${"a".repeat(4_000)}?*`), TOO_MUCH)
     assert.include(codes(`title:"${"a b ".repeat(1_000)}a a"`), TOO_MUCH)
     assert.include(codes(`title:"${"a ".repeat(1_000)}b b"~1000`), TOO_MUCH)
+  })
+
+  it("takes time in proportion to its length, to check and to match", () => {
+    const character = (n: number) => String.fromCharCode(0x4e00 + n)
+    const distinct = Array.from({ length: 8_000 }, (_, n) => character(n)).join("")
+    const patterns = [
+      ...["@", ".*", "a*@", "+a*@", "(ab)*", "b?()(字|a字)?"].map((part) => part.repeat(8_000 / part.length)),
+      Array.from({ length: 1_400 }, (_, n) => `[^${character(n)}]`).join(""),
+      distinct
+    ]
+    const millis = cpuOf(() => {
+      for (const pattern of patterns) {
+        const { rule } = firehose.check(`url:/${pattern}/`)
+        const read = firehose.events.read({ document: { url: distinct, title: "a" } }, 0)
+        if (rule !== undefined) evaluate(rule.expression, Either.getOrThrow(read))
+      }
+    })
+    // It took five seconds while some of the work was quadratic.
+    assert.isBelow(millis, 3_000)
   })
 
   it("has ordinary relatives, which are accepted", () => {

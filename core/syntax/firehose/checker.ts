@@ -1,5 +1,6 @@
 /** Checks the fields, values and operators of a parsed rule. */
 import { codePointName } from "../../text/codePointName.ts"
+import type { Turns } from "../../work/turns.ts"
 import type { Report } from "../issues/Report.ts"
 import { Budget, nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
@@ -24,7 +25,7 @@ import { checkNumber, checkPattern, checkText, rejectRecentValue, type SplitTerm
  * After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. Returns
  * whether the check was cheap enough to check many variants of the rule. `maxLength` is the limit for advised texts.
  */
-export const checkRule = (report: Report, ast: Group, maxLength: number): boolean => {
+export function* checkRuleInTurns(report: Report, ast: Group, maxLength: number): Turns<boolean> {
   checkCharacters(report)
   const parsed = report.errors === 0
   const budget = new Budget()
@@ -35,7 +36,7 @@ export const checkRule = (report: Report, ast: Group, maxLength: number): boolea
     return true
   }
   const state: Walk = { report, budget, parsed, maxLength, splitTerms: [], recents: 0 }
-  walk(state, ast, fieldOf(defaultField), 0)
+  yield* walk(state, ast, fieldOf(defaultField), 0)
   for (const term of state.splitTerms) {
     warnSplit(report, term, canQuote(state, term))
   }
@@ -65,7 +66,7 @@ const canQuote = (
   return length <= maxLength && budget.canSpendActive(cost)
 }
 
-const walk = (state: Walk, group: Group, field: Field | undefined, depth: number): void => {
+function* walk(state: Walk, group: Group, field: Field | undefined, depth: number): Turns<void> {
   const { report } = state
   for (let index = 0; index < group.clauses.length; index++) {
     const clause = group.clauses[index]
@@ -80,7 +81,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
       if (own?.kind === "filter") {
         rejectRecentValue(report, query)
       } else {
-        walk(state, query, own, depth + 1)
+        yield* walk(state, query, own, depth + 1)
       }
       continue
     }
@@ -91,11 +92,11 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
       }
       continue
     }
-    checkValue(state, query, own)
+    yield* checkValue(state, query, own)
   }
   for (const { query } of group.dropped) {
     if (query._tag === "Group") {
-      walk(state, query, query.field === undefined ? field : fieldOf(query.field.name), depth + 1)
+      yield* walk(state, query, query.field === undefined ? field : fieldOf(query.field.name), depth + 1)
     }
   }
   if (state.parsed) {
@@ -103,11 +104,11 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
   }
 }
 
-const checkValue = (
+function* checkValue(
   { report, budget, splitTerms }: Walk,
   query: Exclude<Query, Group>,
   field: Field | undefined
-): void => {
+): Turns<void> {
   if (report.hasErrorIn(query.value.start, query.value.end)) return
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
@@ -143,7 +144,7 @@ const checkValue = (
     return
   }
   if (query._tag === "Regex" && field.kind !== "number") {
-    checkPattern(report, budget, query, field)
+    yield* checkPattern(report, budget, query, field)
     return
   }
   if (budget.spendActive(costOf(query, field))) {

@@ -6,7 +6,7 @@ import type { Expression } from "../expression/expression.ts"
 import type { Issue } from "../issues/issue.ts"
 import { type Discarded, type Limited, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
-import { checkRule } from "./checker.ts"
+import { checkRuleInTurns } from "./checker.ts"
 import { limits } from "./fields.ts"
 import { lower } from "./lower.ts"
 import { parseRule } from "./parser.ts"
@@ -29,26 +29,26 @@ export interface Parsed extends Limited {
 export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
 
 export function* checkInTurns(text: string, options: CheckOptions = {}): Turns<Checked<Rule>> {
-  const { ast, isFixable, found, ...shown } = run(text, options, true)
+  const { ast, isFixable, found, ...shown } = yield* run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
-  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true, false).found : undefined)
+  const checkAgain = (fixed: string) => (isFixable ? finish(run(fixed, options, true, false)).found : undefined)
   const compared = { issues: shown.issues, before: found }
   return { ...shown, ...(yield* withValidFixesInTurns(compared, checkAgain, options)), rule }
 }
 
 /** Checks the grammar only, not fields and values. */
-export const parse = (text: string, options?: CheckOptions): Parsed => run(text, options, false)
+export const parse = (text: string, options?: CheckOptions): Parsed => finish(run(text, options, false))
 
 export { lower, print }
 
 // ---- helpers ----
 
-const run = (
+function* run(
   text: string,
   { maxLength = limits.maxLength }: CheckOptions = {},
   checksValues: boolean,
   hasSuggestions = true
-): Parsed & { readonly isFixable: boolean; readonly found: ReadonlyArray<Issue> } => {
+): Turns<Parsed & { readonly isFixable: boolean; readonly found: ReadonlyArray<Issue> }> {
   const report = new Report(text, { hasSuggestions })
   if (text.length > maxLength) {
     const message = `A rule has at most ${maxLength} characters, this one has ${text.length}: shorten it or split it into several rules`
@@ -56,7 +56,7 @@ const run = (
     return { issues: report.found, found: report.found, ast: undefined, isFixable: false }
   }
   const ast = parseRule(report)
-  const isCheap = !checksValues || checkRule(report, ast, maxLength)
+  const isCheap = !checksValues || (yield* checkRuleInTurns(report, ast, maxLength))
   // A warning that overlaps an error is a consequence of it.
   const isOwn = ({ severity, span }: Discarded) => severity === "error" || !report.hasErrorIn(span.start, span.end)
   const found = report.found.filter(isOwn)

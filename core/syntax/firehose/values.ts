@@ -1,8 +1,9 @@
 /** Checks the values of text fields, numbers, ages and patterns. */
 
+import type { Turns } from "../../work/turns.ts"
 import type { Span } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
-import { matcherOf } from "../regex/matcher.ts"
+import { matcherInTurns } from "../regex/matcher.ts"
 import type { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"
 import type { Group, Query, Regex, Term } from "./ast.ts"
@@ -160,12 +161,12 @@ export const rejectRecentValue = (report: Report, query: Query): void => {
   )
 }
 
-export const checkPattern = (
+export function* checkPattern(
   report: Report,
   budget: Budget,
   query: Regex,
   field: TextFieldInfo | KeywordFieldInfo
-): void => {
+): Turns<void> {
   const base = query.value.start + 1
   const { tree, issues } = parseRegex(query.pattern)
   for (const { severity, code, start, end, message, replacement } of issues) {
@@ -177,7 +178,7 @@ export const checkPattern = (
     }
   }
   // Reported once per rule: after it, every further pattern would exceed the budget too.
-  if (tree !== undefined && !budget.isSpent && matcherOf(tree, budget) === undefined) {
+  if (tree !== undefined && !budget.isSpent && (yield* matcherInTurns(tree, budget)) === undefined) {
     const { start, end } = query.value
     report.error(
       "regex-too-large",

@@ -1,4 +1,5 @@
 /** Compiles a pattern to a matcher. Matching is linear in the length of the value. */
+import { finish, type Turns } from "../../work/turns.ts"
 import { complement, intersection } from "./algebra.ts"
 import { MAX_CODE_POINT } from "./characterKinds.ts"
 import { numbersBetween } from "./interval.ts"
@@ -15,17 +16,19 @@ export interface Matcher {
 }
 
 /** `undefined` if the pattern exceeds the budget. */
-export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined => {
+export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined => finish(matcherInTurns(tree, budget))
+
+export function* matcherInTurns(tree: RegexNode, budget: Budget): Turns<Matcher | undefined> {
   switch (tree._tag) {
     // At the top level `~` and `&` combine results. Inside a pattern they can multiply the states.
     case "Complement": {
-      const part = matcherOf(tree.part, budget)
+      const part = yield* matcherInTurns(tree.part, budget)
       return part && { prepare: part.prepare, matches: (value) => !part.matches(value) }
     }
     case "Intersection": {
       const all: Array<Matcher> = []
       for (const part of tree.parts) {
-        const matcher = matcherOf(part, budget)
+        const matcher = yield* matcherInTurns(part, budget)
         if (matcher === undefined) return undefined
         all.push(matcher)
       }
@@ -38,6 +41,7 @@ export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined 
     }
     default: {
       const nfa = nfaOf(tree, budget)
+      yield
       const layout = nfa && layoutOf(nfa, budget)
       if (layout === undefined) return undefined
       // Not built at once: the rule checker never runs the matcher.

@@ -70,14 +70,15 @@ export const wordsToX = (
   field: { readonly prefix: string; readonly name: string }
 ): ClauseTranslation => {
   const { words, raw, slop } = source
-  const target = raw === undefined ? words.flatMap(tokens) : tokens(raw)
+  const byWord = words.map(tokens)
+  const target = raw === undefined ? byWord.flat() : tokens(raw)
   if (target.length === 0) {
     return impossible(`X finds no word in "${excerpt(words)}"`)
   }
   const differences = new Differences()
-  const splitsWords = words.some((word) => {
-    const found = tokens(word)
-    return found.length !== 1 || found[0] !== normalizedForX(word)
+  const splitsWords = words.some((word, index) => {
+    const [found, ...more] = byWord[index] ?? []
+    return more.length > 0 || found !== normalizedForX(word)
   })
   if (raw !== undefined && analyse(raw, true).words.length > words.length) {
     differences.add("narrower", "X requires the stop words, which Firehose ignores")

@@ -142,7 +142,14 @@ function* textOf(expression: Expression, keyOf: (part: Expression) => Turns<numb
     }
     case "Not":
       return `Not ${yield* keyOf(expression.clause)}`
+    case "Phrase": {
+      // A filter may have thousands of single words, and JSON takes several times as long.
+      const { field, words, slop } = expression
+      return words.length === 1 ? `Word ${field} ${slop} ${words[0]}` : jsonOf(expression)
+    }
     default:
-      return JSON.stringify({ ...expression, span: undefined })
+      return jsonOf(expression)
   }
 }
+
+const jsonOf = (expression: Expression): string => JSON.stringify({ ...expression, span: undefined })
