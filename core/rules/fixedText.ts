@@ -42,7 +42,7 @@ interface Sent {
 const MAX_FIXES = 20
 
 /** In characters that are checked. */
-const MAX_WORK = 45_000
+const MAX_WORK = 36_000
 
 const nextFix = (issues: ReadonlyArray<Issue>): Fix | undefined =>
   errorsFirst(issues).find(({ fix }) => fix !== undefined)?.fix
