@@ -243,13 +243,13 @@ function report(found: ReadonlyMap<string, Found>): ReadonlyArray<string> {
   return problems.map((problem) => `FAILED: ${problem}`)
 }
 
-/** How much longer the longest text takes than one of half its length. 0 if it takes little time. */
+/** How much longer the longest text takes than one of half its length. 0 if it takes little time, or only one is valid. */
 function growthOf(name: string, recipe: Recipe): number {
   const { maxLength } = recipe.platform
-  const [half = 0, whole = 0] = [maxLength >> 1, maxLength].map(
-    (length) => least(repeated(name, sampleOf(recipe, length))).cpu
-  )
-  return whole < MIN_GROWING ? 0 : whole / half
+  const samples = [maxLength >> 1, maxLength].map((length) => sampleOf(recipe, length))
+  const [isHalfValid, isValid] = samples.map(({ checked }) => checked.rule !== undefined)
+  const [half = 0, whole = 0] = samples.map((sample) => least(repeated(name, sample)).cpu)
+  return whole < MIN_GROWING || isHalfValid !== isValid ? 0 : whole / half
 }
 
 function sampleOf(recipe: Recipe, length: number): Sample {
