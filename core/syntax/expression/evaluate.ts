@@ -80,7 +80,7 @@ function* fitsAny(
   pace: Pace
 ): Turns<boolean> {
   const { fits, stepsPerCharacter, prepare } = patternOf(predicate)
-  if (prepare !== undefined) yield* prepare()
+  if (prepare !== undefined) yield* prepare(pace)
   let left = MAX_STEPS
   for (const values of lists) {
     for (const value of values) {

@@ -1,6 +1,6 @@
 /** Compiles predicates on one value: wildcards, fuzzy words, regular expressions, substrings. */
 
-import type { Turns } from "../../work/turns.ts"
+import type { Pace, Turns } from "../../work/turns.ts"
 import { literalsOf } from "../regex/literals.ts"
 import { matcherOf } from "../regex/matcher.ts"
 import { Budget } from "../regex/nfa.ts"
@@ -16,8 +16,8 @@ export interface Pattern {
   readonly substrings: ReadonlyArray<string>
   /** Estimated cost of `fits`: see `Pace`. */
   readonly stepsPerCharacter: number
-  /** To be run before `fits`, which would otherwise take milliseconds the first time. */
-  readonly prepare?: () => Turns<void>
+  /** To be run before `fits`, which would otherwise take milliseconds the first time for a large pattern. */
+  readonly prepare?: (pace: Pace) => Turns<void>
 }
 
 export type PatternPredicate = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
@@ -66,6 +66,9 @@ type Fits = Pattern["fits"]
 
 const steps = { literal: 1, fuzzy: 20, wildcard: 3 } as const
 
+/** For each step per character: both grow with the pattern. */
+const STEPS_OF_PREPARING = 1_000
+
 /** A pattern that cannot be parsed or run matches nothing. */
 const regex = (pattern: string): Pattern => {
   const { tree } = parseRegex(pattern)
@@ -75,18 +78,19 @@ const regex = (pattern: string): Pattern => {
     return { fits: () => false, prefix: "", substrings: [], stepsPerCharacter: 0 }
   }
   const { start: prefix, inner: substrings } = literalsOf(tree)
+  const steps = STEPS_OF_PREPARING * budget.stepsPerCharacter
   let isPrepared = false
   return {
     fits: withLiteralCheck(matcher.matches, prefix, substrings),
     prefix,
     substrings,
     stepsPerCharacter: budget.stepsPerCharacter,
-    *prepare() {
+    *prepare(pace) {
       if (isPrepared) return
-      yield
+      if (pace.endsTurn(steps)) yield
       matcher.prepare()
       isPrepared = true
-      yield
+      if (pace.endsTurn(steps)) yield
     }
   }
 }
