@@ -12,7 +12,7 @@ const ISOLATED = [
 const PROCESSES = availableParallelism() + 1
 
 const shared = {
-  globalSetup: ["test/postgres.ts"],
+  globalSetup: ["fixtures/postgres.ts"],
   setupFiles: ["test/setup.ts"],
   // Real databases on a busy machine: a limit is there to end a hang, not to measure.
   testTimeout: 240_000,

@@ -21,7 +21,7 @@ const BENCHMARKS = {
 }
 
 /** Built and run the same way, with their own arguments and without figures. */
-const TOOLS = ["engine/churn", "engine/fuzz", "engine/worst", "syntax/fuzz", "syntax/worst"]
+const TOOLS = ["engine/churn", "engine/worst", "syntax/fuzz", "syntax/worst"]
 
 const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 

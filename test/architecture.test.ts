@@ -1,8 +1,8 @@
 /** The sources follow the import rules, and the check finds violations. */
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, posix } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { importsOf, type Source, violationsOf } from "./imports.ts"
+import { areaOf, importsOf, type Source, violationsOf } from "./imports.ts"
 import { ROOT } from "./program.ts"
 
 const folders = ["core", "api", "gateway", "adapters", "cli", "simulator", "console"]
@@ -19,8 +19,19 @@ describe("the import rules", () => {
     assert.deepStrictEqual(outside, ["main.ts"])
   })
 
+  it("keep tests and benchmarks apart: what both use is in fixtures", () => {
+    const crossing = ["test", "bench", "fixtures"].flatMap(sourcesIn).flatMap(({ path, text }) =>
+      importsOf(text)
+        .filter((name) => name.startsWith("."))
+        .map((name) => posix.join(posix.dirname(path), name))
+        .filter((imported) => /^(?:test|bench)\//.test(imported) && areaOf(imported) !== areaOf(path))
+        .map((imported) => `${path} imports ${imported}`)
+    )
+    assert.deepStrictEqual(crossing, [])
+  })
+
   it("forbid meaningless file names, also in tests and benchmarks", () => {
-    const sources = ["test", "bench", ...folders].flatMap(sourcesIn)
+    const sources = ["test", "bench", "fixtures", ...folders].flatMap(sourcesIn)
     assert.deepStrictEqual(
       violationsOf(sources).filter(({ message }) => message.includes("does not describe")),
       []

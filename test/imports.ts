@@ -31,6 +31,9 @@ export const importsOf = (text: string): ReadonlyArray<string> => {
   return [...new Set(forms.flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? "")))]
 }
 
+/** The top-level folder. */
+export const areaOf = (path: string): string => path.slice(0, path.indexOf("/"))
+
 // ---- helpers ----
 
 type Area = "core" | "api" | "gateway" | "adapters" | "cli" | "simulator" | "console"
@@ -108,8 +111,6 @@ const promiseBoundary = [
 const belowUseCases = /^core\/.*(?:Store|\/Registrations|\/EventLog|\/RecentEvents)\.ts$/
 
 const isArea = (name: string): name is Area => name in allowedPackages
-
-const areaOf = (path: string): string => path.slice(0, path.indexOf("/"))
 
 const importViolations = ({ path, text }: Source): ReadonlyArray<string> => {
   const area = areaOf(path)

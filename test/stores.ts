@@ -12,7 +12,7 @@ import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
-import { asSuperuser, TEMPLATE } from "./postgres.ts"
+import { asSuperuser, TEMPLATE } from "../fixtures/postgres.ts"
 import { memoryStores, type Stores } from "./stores/memoryStores.ts"
 
 /** Deleted when the scope closes. */

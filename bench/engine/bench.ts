@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { isMissed, isSmoke, reportFigures } from "../figures.ts"
-import { isInstalled } from "./peers/luceneFilter.ts"
 import { compileLuceneMonitor, luceneMonitorMissing, startLuceneMonitor } from "./peers/luceneMonitor.ts"
 import { PostgresCluster, postgresMissing } from "./peers/Postgres.ts"
 import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
@@ -72,8 +71,7 @@ async function main({ pace, sizes }: Plan): Promise<void> {
   try {
     const missing = [
       describeMissing(LUCENE, luceneMonitorMissing()),
-      describeMissing(POSTGRES, postgresMissing()),
-      describeMissing("lucene-filter", isInstalled() ? undefined : "npm install --no-save lucene-filter")
+      describeMissing(POSTGRES, postgresMissing())
     ].filter((line) => line !== undefined)
     const classes = luceneMonitorMissing() === undefined ? compileLuceneMonitor(folder) : undefined
     cluster = postgresMissing() === undefined ? new PostgresCluster(folder) : undefined
@@ -120,11 +118,6 @@ function entries(options: {
     node(CLOSURES, "closures")
   ]
   if (count <= (workload === "posts" ? 10_000 : 1_000)) all.push(node("naive, all rules", "naive"))
-  if (count <= 1_000) all.push(node("liqe", "liqe"))
-  if (count <= 1_000 && isInstalled()) {
-    // Its "AND NOT" is never true if the excluded term is absent.
-    all.push({ ...node("lucene-filter (inexact)", "lucene-filter"), isInexact: true })
-  }
   if (cluster !== undefined && count <= (workload === "posts" ? 100_000 : 10_000)) {
     all.push({ title: POSTGRES, start: () => cluster.load(folder, workload, count) })
   }

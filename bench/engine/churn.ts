@@ -3,10 +3,10 @@
 import process from "node:process"
 import { Engine } from "../../core/engine/Engine.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import { languageOf } from "../../test/platforms.ts"
+import { Random } from "../../fixtures/distributions.ts"
+import { languageOf } from "../../fixtures/languages.ts"
 import { heapBytes } from "./peers/memory.ts"
 import { expressionOf } from "./workload/expression.ts"
-import { Random } from "./workload/random.ts"
 import { makeRule, postFields } from "./workload/rules.ts"
 
 const RULES = 100_000

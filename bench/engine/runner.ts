@@ -15,9 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Load>>> = {
   records: async () => (await import("./peers/records.ts")).loadRecords,
   parse: async () => (await import("./peers/records.ts")).loadParse,
   naive: async () => (await import("./peers/naive.ts")).load,
-  closures: async () => (await import("./peers/closures.ts")).load,
-  liqe: async () => (await import("./peers/liqe.ts")).load,
-  "lucene-filter": async () => (await import("./peers/luceneFilter.ts")).load
+  closures: async () => (await import("./peers/closures.ts")).load
 }
 
 type Load = (folder: string, name: WorkloadName, count: number) => Loaded | Promise<Loaded>

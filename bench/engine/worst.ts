@@ -8,9 +8,9 @@ import { Either } from "effect"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
-import { checkRule, readEvent } from "../../test/platforms.ts"
-import { hostileRules, hostileTexts } from "./hostile.ts"
-import { Random } from "./workload/random.ts"
+import { Random } from "../../fixtures/distributions.ts"
+import { hostileRules, hostileTexts } from "../../fixtures/hostile.ts"
+import { checkRule, readEvent } from "../../fixtures/languages.ts"
 
 const RULES = 1_000
 const LARGE = 900_000

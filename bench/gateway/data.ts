@@ -1,6 +1,6 @@
 /** The data that every server returns: rules and matches behind one key. */
 
-import { makeSecret } from "../../core/keys/Key.ts"
+import { type Key, makeSecret } from "../../core/keys/Key.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { fromUuid, timeOf } from "../../core/model/Ids.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
@@ -10,6 +10,21 @@ const PLACES = ["Antofagasta", "Kathmandu", "Wellington", "Anchorage", "Sendai"]
 
 /** A valid key. */
 export const KEY: string = makeSecret((length) => Uint8Array.from({ length }, (_, i) => i * 7))
+
+/** What is stored of it. */
+export const apiKey = {
+  id: fromUuid("key", uuid(1)),
+  account_id: fromUuid("acct", uuid(1)),
+  account: "default",
+  name: "benchmark",
+  scope: "admin",
+  hint: KEY.slice(0, 8),
+  created_at: time(0),
+  last_used_at: null,
+  expires_at: null,
+  previous_secret_until: null,
+  revoked_at: null
+} satisfies Key
 
 /** Newest first. */
 export const rules = Array.from({ length: 20 }, (_, i) => {

@@ -1,69 +1,110 @@
-/** Our gateway, composed as in `main.ts`, over in-memory stores. Pages come from the arrays of the other servers. */
-import { Effect, Layer, Option, Redacted } from "effect"
+/** Our gateway, composed as in `main.ts`, over stores that answer with constants: gateways are compared, not stores. */
+import { createHash } from "node:crypto"
+import { Effect, Layer, Option, Stream } from "effect"
+import * as Local from "../../adapters/local/Local.ts"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { useCasesOn } from "../../app/composition.ts"
-import { Keys } from "../../core/keys/Keys.ts"
+import { EventLog } from "../../core/backtests/EventLog.ts"
+import { PostCounts } from "../../core/budget/PostCounts.ts"
+import { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
+import { StreamStore } from "../../core/coverage/StreamStore.ts"
+import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
+import { firehose } from "../../core/languages/firehose.ts"
+import { x } from "../../core/languages/x.ts"
 import { type MatchPage, MatchStore } from "../../core/matches/MatchStore.ts"
+import { Platforms } from "../../core/platforms/Platform.ts"
+import { LimitStore } from "../../core/quotas/LimitStore.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
+import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { gateway } from "../../gateway/gateway.ts"
-import { localPlatforms } from "../../test/platforms.ts"
-import { memoryStores } from "../../test/stores/memoryStores.ts"
-import { KEY, matches, rules, select } from "./data.ts"
+import { apiKey, KEY, rules, select } from "./data.ts"
 
-/** Gateways are compared, not stores. */
-const listsArrays = Layer.merge(
-  Layer.effect(
-    MatchStore,
-    Effect.map(MatchStore, (store) => ({
-      ...store,
-      list: ({ rules, platforms: [platform], limit }: MatchPage) =>
-        Effect.sync(() => {
-          const items = select({ rule_id: Option.getOrUndefined(rules)?.[0], platform, limit })
-          return { items, hasMore: false, bytes: 0 }
-        })
-    }))
-  ),
-  Layer.effect(
-    RuleStore,
-    Effect.map(RuleStore, (store) => ({ ...store, list: () => Effect.succeed(rules) }))
+const watchOf = ({ id, created_at }: (typeof rules)[number]) => ({
+  platform: "x",
+  ruleId: id,
+  createdAt: created_at,
+  since: created_at
+})
+
+const DIGEST = createHash("sha256").update(KEY).digest("hex")
+
+/** The two endpoints call only these methods. */
+const matchStore = Layer.mock(MatchStore, {
+  list: ({ rules, platforms: [platform], limit }: MatchPage) =>
+    Effect.sync(() => {
+      const items = select({ rule_id: Option.getOrUndefined(rules)?.[0], platform, limit })
+      return { items, hasMore: false, bytes: 0 }
+    }),
+  floor: () => Effect.succeedNone,
+  changes: Stream.never
+})
+
+const otherStores = Layer.mergeAll(
+  Layer.mock(KeyStore, {
+    findByDigest: (digest) => Effect.succeed(Option.liftPredicate(apiKey, () => digest === DIGEST)),
+    touch: () => Effect.void
+  }),
+  Layer.mock(LimitStore, {
+    limitsOf: () => Effect.succeed(new Map()),
+    shareCounts: () => Effect.succeed([])
+  }),
+  Layer.mock(RuleStore, {
+    list: () => Effect.succeed(rules),
+    exists: () => Effect.succeed(true),
+    watches: () => Effect.succeed({ oldest: rules.slice(0, 1).map(watchOf), gaps: [] })
+  }),
+  Layer.mock(StreamStore, { load: () => Effect.succeedNone, gaps: () => Effect.succeed([]) }),
+  Layer.mock(EventLog, {}),
+  Layer.mock(WebhookStore, {}),
+  Layer.mock(LookUpRounds, {}),
+  Layer.mock(PostCounts, {}),
+  Layer.mock(ShadowStore, {}),
+  Layer.mock(ClaimStore, {})
+)
+
+/** A limit that is never reached: requests are counted, and answers have the headers. */
+const limits = {
+  requests: 1_000_000_000,
+  checks: 0,
+  matching: 0,
+  events: 0,
+  streams: 0,
+  webhooks: 0,
+  matches: 0,
+  bytes: 0
+}
+
+const platforms = Local.feed.pipe(
+  Layer.provideMerge(Quotas.layerWith({ defaults: limits, isOnlyProcess: true })),
+  Layer.provideMerge(Layer.provideMerge(Local.platform(firehose, Option.none()), Local.platform(x, Option.none()))),
+  Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
+)
+
+export const layerWith = (matches: Layer.Layer<MatchStore>) =>
+  useCasesOn({
+    platforms,
+    stores: Layer.merge(otherStores, matches),
+    sender: HttpSender.layerWith(new Addresses()),
+    recentEvents: 10_000,
+    isOnlyProcess: true
+  }).pipe(
+    Layer.provideMerge(Log.layerWith("json")),
+    // As if no trace collector were set.
+    Layer.provideMerge(Layer.setTracerEnabled(false))
   )
-)
 
-export const layer = useCasesOn({
-  // A limit that is never reached: requests are counted, and answers have the headers.
-  platforms: localPlatforms({}, { requests: 1_000_000_000 }),
-  stores: Layer.provideMerge(listsArrays, memoryStores),
-  sender: HttpSender.layerWith(new Addresses()),
-  recentEvents: 10_000,
-  isOnlyProcess: true
-}).pipe(
-  Layer.provideMerge(Log.layerWith("json")),
-  // As if no trace collector were set.
-  Layer.provideMerge(Layer.setTracerEnabled(false))
-)
+export const layer = layerWith(matchStore)
 
-export const handler = Effect.gen(function* () {
-  const ruleStore = yield* RuleStore
-  const matchStore = yield* MatchStore
-  const keys = yield* Keys
-  const { account_id } = yield* keys.adopt(Redacted.make(KEY))
-  for (const { id, name, intent, platforms, created_at } of rules) {
-    const { platform_rule_id, translated_value } = platforms.x
-    const filters = [{ platform: "x" as const, text: translated_value }]
-    const registered = { platformRuleId: platform_rule_id, translatedValue: translated_value }
-    const rule = { id, accountId: account_id, name, intent, createdAt: created_at, filters }
-    yield* ruleStore.reserve(rule, new Map())
-    yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
-  }
-  yield* matchStore.insert(matches)
-  return yield* gateway({
-    host: Option.none(),
-    docsScript: Assets.docsScript,
-    console: Option.none(),
-    observeProcess: Effect.void,
-    version: "0.0.0"
-  })
+export const handler = gateway({
+  host: Option.none(),
+  docsScript: Assets.docsScript,
+  console: Option.none(),
+  observeProcess: Effect.void,
+  version: "0.0.0"
 })

@@ -10,7 +10,7 @@ import type { Announcements } from "../../adapters/sql/Announcements.ts"
 import * as Pglite from "../../adapters/sql/pglite.ts"
 import * as Postgres from "../../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
-import { startPostgres } from "../../test/postgres.ts"
+import { startPostgres } from "../../fixtures/postgres.ts"
 import { copyIn } from "./copy.ts"
 
 export interface Engine {

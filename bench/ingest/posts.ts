@@ -1,6 +1,7 @@
 /** Unique posts of about 1.5 kB as delivered by X. Each matches one rule. */
+
+import { Random } from "../../fixtures/distributions.ts"
 import { makePost } from "../engine/workload/posts.ts"
-import { Random } from "../engine/workload/random.ts"
 
 export interface Post {
   readonly id: string

@@ -12,7 +12,7 @@ import * as Timestamp from "../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { languageOf } from "../../test/platforms.ts"
+import { languageOf } from "../../fixtures/languages.ts"
 
 /** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
-import { startPostgres } from "../../test/postgres.ts"
+import { startPostgres } from "../../fixtures/postgres.ts"
 
 export interface Server {
   readonly store: "PGlite" | "Postgres"

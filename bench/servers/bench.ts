@@ -1,6 +1,6 @@
 /** Measures two servers on one Postgres: events accepted, matches delivered, and the turns of the writers. */
 import pg from "pg"
-import { startPostgres } from "../../test/postgres.ts"
+import { startPostgres } from "../../fixtures/postgres.ts"
 import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
 import { type Account, createRules, sendEvents, subscribe } from "./load.ts"
 import { command, postgresCpu, type Server, startServer } from "./servers.ts"

@@ -1,8 +1,8 @@
 /** Fuzzes both rule languages. `npm run fuzz:syntax [-- count seed]` */
 import { readFileSync } from "node:fs"
 import process from "node:process"
-import { checkRule, type PlatformId } from "../../test/platforms.ts"
-import { randomFrom } from "../random.ts"
+import { checkRule, type PlatformId } from "../../fixtures/languages.ts"
+import { randomFrom } from "../../fixtures/random.ts"
 
 const count = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
@@ -74,6 +74,6 @@ function assembled(): string {
 }
 
 function corpus(name: PlatformId): ReadonlyArray<string> {
-  const lines = readFileSync(new URL(`../../test/fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
+  const lines = readFileSync(new URL(`../../fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
   return lines.flatMap((line) => line.split("\t")[1] ?? [])
 }

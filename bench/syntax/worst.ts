@@ -15,7 +15,7 @@ import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { isTarget, type TargetLanguage } from "../../core/syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../../core/syntax/translation/witness/witnesses.ts"
 import type { Turns } from "../../core/work/turns.ts"
-import { randomFrom } from "../random.ts"
+import { randomFrom } from "../../fixtures/random.ts"
 
 /** Of one analysis, in milliseconds. */
 const MAX_CPU = 200

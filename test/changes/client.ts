@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import type { Rule, RuleVersion } from "../../core/rules/Rule.ts"
-import type { PlatformId } from "../platforms.ts"
+import type { PlatformId } from "../../fixtures/languages.ts"
 import { KEY } from "../program.ts"
 import type { Facts, Gap, StoredMatch } from "./oracle.ts"
 

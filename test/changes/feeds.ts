@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, type Scope } from "effect"
 import { type Random, seeded } from "../../adapters/demo/random.ts"
+import type { PlatformId } from "../../fixtures/languages.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
-import type { PlatformId } from "../platforms.ts"
 import { KEY } from "../program.ts"
 import type { Published } from "./oracle.ts"
 

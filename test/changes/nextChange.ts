@@ -1,7 +1,7 @@
 /** Random changes of a rule: its filters or its name, a pause, a shadow. */
 import type { Random } from "../../adapters/demo/random.ts"
 import type { Rule, RuleVersion } from "../../core/rules/Rule.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 
 /** What a version is to be. */
 export type Wanted = Pick<RuleVersion, "name" | "overrides" | "paused">

@@ -1,6 +1,6 @@
 /** Compares the matches of a rule with the events that were published while its filters changed. */
 import type { RuleVersion } from "../../core/rules/Rule.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 
 /** Times in milliseconds. */
 export interface Period {

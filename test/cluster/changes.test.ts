@@ -1,9 +1,9 @@
 /** Rules that are created and deleted on several servers while the owner of the platforms changes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import { call, draft, type Target, xPost } from "../gateway/client.ts"
 import { sized } from "../long.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
 import { KEY, START_MILLIS, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { type Fleet, makeFleet, type Server, until } from "./fleet.ts"

@@ -1,7 +1,7 @@
 /** Seeded faults of a fleet: in its processes, between them and Postgres or the platforms, and of Postgres. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Random } from "../../adapters/demo/random.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import { type Fleet, type Server, until } from "./fleet.ts"
 import type { Mode } from "./proxy.ts"
 

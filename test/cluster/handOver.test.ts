@@ -1,8 +1,8 @@
 /** How long a stream is closed when its owner stops, is killed or is frozen. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import { sized } from "../long.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { makeFleet, type Server } from "./fleet.ts"
 import { createRules } from "./publisher.ts"

@@ -1,5 +1,5 @@
 /** Compares what the servers stored and reported with what the simulator published and had open. */
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { DoneFault } from "./faults.ts"
 import type { Listed, Published, ReportedGap, Rule } from "./publisher.ts"
 import type { Connection } from "./simulator.ts"

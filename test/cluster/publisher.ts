@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { seeded } from "../../adapters/demo/random.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { Server } from "./fleet.ts"
 import type { SimulatorProcess } from "./simulator.ts"
 

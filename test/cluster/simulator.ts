@@ -1,9 +1,9 @@
 /** The simulator as a process, with a record of the streams that were open there. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, type Scope } from "effect"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { State } from "../../simulator/Control.ts"
 import type { Settings, SettingsPatch } from "../../simulator/settings.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { startCommand } from "../program.ts"
 
 /** Times in milliseconds. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { asSuperuser } from "../postgres.ts"
+import { asSuperuser } from "../../fixtures/postgres.ts"
 import { KEY, START_MILLIS, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { startProxy } from "./proxy.ts"

@@ -1,5 +1,5 @@
 /** A log in the database of who wrote matches and ledgers, and who owned the stream then. Filled by triggers. */
-import type { PlatformId } from "../platforms.ts"
+import type { PlatformId } from "../../fixtures/languages.ts"
 import type { Fleet } from "./fleet.ts"
 
 /** In the order of writing. Rolled back writes are not in it. Times in milliseconds, of the database's clock. */

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { v7 } from "uuid"
 import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

@@ -10,7 +10,7 @@ import { type BarCount, type CountQuery, MatchStore } from "../../core/matches/M
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 

@@ -18,7 +18,7 @@ import {
 import type { StoreUnavailable } from "../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 

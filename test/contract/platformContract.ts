@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
 import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
+import type { PlatformId } from "../../fixtures/languages.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
-import type { PlatformId } from "../platforms.ts"
 
 export interface Fixture {
   readonly platform: Platform

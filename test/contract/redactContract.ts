@@ -6,7 +6,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import { MatchStore, type Redact } from "../../core/matches/MatchStore.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId, timeOf } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 

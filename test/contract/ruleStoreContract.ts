@@ -5,7 +5,7 @@ import { v7 } from "uuid"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 

@@ -6,7 +6,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import { type NewRule, RuleStore } from "../../core/rules/RuleStore.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 
 /** Minutes after midnight of a fixed day. */
 export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))

@@ -7,7 +7,7 @@ import { type AccountId, fromUuid, type MatchId, type RuleId, type WebhookId } f
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import { type DeliveryState, type Lease, type NewWebhook, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 

@@ -11,7 +11,7 @@ import { Registrations } from "../../core/rules/Registrations.ts"
 import type { RuleDraft } from "../../core/rules/Rule.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
-import { languageOf, type PlatformId } from "../platforms.ts"
+import { languageOf, type PlatformId } from "../../fixtures/languages.ts"
 import { quotas } from "../quotas.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
 

@@ -1,8 +1,8 @@
 /** Keys over HTTP: scopes, rotation, expiry and revocation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { SCOPES } from "../../core/keys/Key.ts"
 import { allContracts } from "../../api/contracts.ts"
+import { SCOPES } from "../../core/keys/Key.ts"
 import { assertError, call, draft, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { firstMatchIdAt } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { Effect, type Scope } from "effect"
 import pg from "pg"
-import { type PostgresServer, startPostgres } from "../postgres.ts"
+import { type PostgresServer, startPostgres } from "../../fixtures/postgres.ts"
 import { type CrashRun, crashRun } from "./crashRuns.ts"
 
 const runs = Number(process.argv[2] ?? 200)

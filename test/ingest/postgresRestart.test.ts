@@ -1,7 +1,7 @@
 /** A Postgres restart under load: the service recovers and loses no page. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
-import { startPostgres } from "../postgres.ts"
+import { startPostgres } from "../../fixtures/postgres.ts"
 import { allTitles, ask, page, startWithFirehose } from "./pages.ts"
 
 describe("a Postgres restart under load", () => {

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { startPostgres } from "../postgres.ts"
+import { startPostgres } from "../../fixtures/postgres.ts"
 import { ROOT } from "../program.ts"
 import { type Mutant, mutants } from "./mutants.ts"
 

@@ -1,5 +1,5 @@
 /** Records the traffic between the service and the simulator, with parsers independent of the service's. */
-import type { PlatformId } from "../platforms.ts"
+import type { PlatformId } from "../../fixtures/languages.ts"
 
 type Send = (request: Request) => Promise<Response>
 

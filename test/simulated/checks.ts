@@ -1,7 +1,7 @@
 /** Checks the outcome of a simulated day. Each check returns one message per problem. */
 import { Effect, Option } from "effect"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { State } from "../../simulator/Control.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
 import type { Day, TrackedRule } from "./day.ts"
 import { kindsOf } from "./plan.ts"
 import { rulesOn, type Service, TAG } from "./service.ts"

@@ -1,7 +1,7 @@
 /** The oracle of coverage: each event that a rule meets is stored, or lies in a gap of that rule. */
 import { Effect, Option } from "effect"
 import type { GapCause } from "../../core/platforms/Platform.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { Day, TrackedRule } from "./day.ts"
 import type { Service } from "./service.ts"
 

@@ -1,6 +1,7 @@
 /** Checks that the service stayed within the platforms' limits. Returns one message per violation. */
+
+import type { PlatformId } from "../../fixtures/languages.ts"
 import type { State } from "../../simulator/Control.ts"
-import type { PlatformId } from "../platforms.ts"
 
 export const limitViolations = (state: State): ReadonlyArray<string> => [
   ...state.violations.map(({ platform, message }) => `${platform}: ${message}`),

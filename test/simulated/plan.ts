@@ -1,9 +1,9 @@
 /** The plan of a simulated day. The same seed gives the same plan. */
 import { type Random, seeded } from "../../adapters/demo/random.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { endpoints } from "../../simulator/endpoints.ts"
 import type { FaultKind, FaultRequest } from "../../simulator/faults.ts"
 import type { SettingsPatch } from "../../simulator/settings.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
 /** Words that rules match. Rules on permanent topics exist all day. */
 export const permanentTopics = ["amber", "birch", "cedar", "dune"] as const

@@ -1,8 +1,8 @@
 /** The effect and the counter of every fault, on each platform. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { PlatformId } from "../../fixtures/languages.ts"
 import type { FaultRequest } from "../../simulator/faults.ts"
-import type { PlatformId } from "../platforms.ts"
 import {
   eventsOf,
   type Listening,

@@ -1,7 +1,7 @@
 /** Evaluates every rule on every event: the reference for all others. */
 import { Either } from "effect"
 import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
-import { readEvent } from "../../../test/platforms.ts"
+import { readEvent } from "../../../fixtures/languages.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { readLines, readRules, recordsFile, type WorkloadName, workloads } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"

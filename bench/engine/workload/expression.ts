@@ -1,6 +1,6 @@
 /** Converts a workload rule by way of the platform's language, like a user's rule. */
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { checkRule, type PlatformId } from "../../../test/platforms.ts"
+import { checkRule, type PlatformId } from "../../../fixtures/languages.ts"
 import type { FieldName, Rule } from "./rule.ts"
 
 export const expressionOf = (platform: PlatformId, rule: Rule): Expression => {

@@ -1,6 +1,7 @@
 /** Page changes as sent by Firehose: 600 added words on average, a site, a category, a rating. */
+
+import { type Random, Zipf } from "../../../fixtures/distributions.ts"
 import { fieldTerm, type MadeEvent } from "./event.ts"
-import { type Random, Zipf } from "./random.ts"
 import { sentence, writeText } from "./topics.ts"
 import { hostAt } from "./words.ts"
 

@@ -6,7 +6,7 @@ import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
 import type { Tokens } from "../../../core/syntax/words/tokens.ts"
 import { tokens, withPositions, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
 import type { Turns } from "../../../core/work/turns.ts"
-import type { PlatformId } from "../../../test/platforms.ts"
+import type { PlatformId } from "../../../fixtures/languages.ts"
 import { readPlain } from "./event.ts"
 import type { FieldName } from "./rule.ts"
 

@@ -1,6 +1,7 @@
 /** Posts as sent by X: 25 words on average, hashtags, mentions, links, an author with followers. */
+
+import { type Random, Zipf } from "../../../fixtures/distributions.ts"
 import { fieldTerm, type MadeEvent } from "./event.ts"
-import { type Random, Zipf } from "./random.ts"
 import { sentence, writeText } from "./topics.ts"
 import { accountAt, hostAt, wordAt } from "./words.ts"
 

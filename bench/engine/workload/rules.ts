@@ -1,7 +1,8 @@
 /** Rules as users write them. The words of a rule come from one topic, so that they occur together. */
+
+import type { Random } from "../../../fixtures/distributions.ts"
 import { CATEGORIES, PAGE_LANGUAGES, RATINGS, SITES, TYPES } from "./pages.ts"
 import { AUTHORS, FOLLOWERS, HASHTAGS, HOSTS, hashtagAt, LANGUAGES } from "./posts.ts"
-import type { Random } from "./random.ts"
 import { and, field, not, or, phrase, type Rule, word } from "./rule.ts"
 import { drawTopic, type Topic, topicWord } from "./topics.ts"
 import { accountAt, hostAt, NAMES, nameAt, WORDS, wordAt } from "./words.ts"

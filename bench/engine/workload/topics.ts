@@ -1,5 +1,5 @@
 /** Topics: words that occur together, and collocations, so that rules match. */
-import { Random, Zipf } from "./random.ts"
+import { Random, Zipf } from "../../../fixtures/distributions.ts"
 import { NAMES, nameAt, WORDS, wordAt } from "./words.ts"
 
 const TOPICS = 2_000

@@ -1,7 +1,7 @@
 /** The two workloads, and the files that all engines read. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { PlatformId } from "../../../test/platforms.ts"
+import type { PlatformId } from "../../../fixtures/languages.ts"
 import { isSmoke } from "../../figures.ts"
 import { type Rule, readRule } from "./rule.ts"
 

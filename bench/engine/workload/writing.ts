@@ -1,11 +1,11 @@
 /** Writes the workload's files, so that the engines' processes do not hold the generator's tables. */
 import { once } from "node:events"
 import { createWriteStream } from "node:fs"
+import { Random } from "../../../fixtures/distributions.ts"
 import { isSmoke } from "../../figures.ts"
 import { type MadeEvent, writePlain } from "./event.ts"
 import { makePage } from "./pages.ts"
 import { makePost } from "./posts.ts"
-import { Random } from "./random.ts"
 import { writeRule } from "./rule.ts"
 import { type FieldRules, makeRule, pageFields, postFields, type Selectivity } from "./rules.ts"
 import { plainFile, recordsFile, rulesFile, SPARE_RULES, type WorkloadName, workloads } from "./workload.ts"

@@ -7,7 +7,7 @@ import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
 import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
 import { parseEntities } from "../../../core/syntax/x/entities.ts"
-import { checkRule, languageOf, type PlatformId, readEvent } from "../../platforms.ts"
+import { checkRule, languageOf, type PlatformId, readEvent } from "../../../fixtures/languages.ts"
 import { firstRules } from "../local/firstRules.ts"
 
 /** As the platforms install them. */

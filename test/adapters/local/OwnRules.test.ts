@@ -12,9 +12,10 @@ import { Platforms } from "../../../core/platforms/Platform.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
 import { Shadows } from "../../../core/shadows/Shadows.ts"
 import { finish } from "../../../core/work/turns.ts"
+import { readEvent } from "../../../fixtures/languages.ts"
 import { ann, bob, on } from "../../core/world.ts"
 import { serviceOn } from "../../gateway/inProcess.ts"
-import { localPlatforms, readEvent } from "../../platforms.ts"
+import { localPlatforms } from "../../platforms.ts"
 import { everyStore } from "../../stores.ts"
 
 for (const [name, stores] of everyStore.filter(([store]) => store !== "PGlite")) {

@@ -1,5 +1,5 @@
 /** Typical first rules of a new user. */
-import type { PlatformId } from "../../platforms.ts"
+import type { PlatformId } from "../../../fixtures/languages.ts"
 
 export const firstRules: ReadonlyArray<readonly [platform: PlatformId, rule: string]> = [
   ["x", "nasa"],

@@ -10,7 +10,7 @@ import { type Delivery, type Platform, Platforms } from "../../../core/platforms
 import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { nextTurn } from "../../../core/work/turns.ts"
-import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
+import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../../fixtures/languages.ts"
 import { quotas } from "../../quotas.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 

@@ -7,8 +7,8 @@ import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import { LiveMatches, nextUpdates } from "../../../core/matches/LiveMatches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { PLATFORM_IDS } from "../../../fixtures/languages.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
-import { PLATFORM_IDS } from "../../platforms.ts"
 import { temporaryDatabase } from "../../stores.ts"
 
 describe("Announcements", () => {

@@ -8,8 +8,8 @@ import * as stores from "../../../adapters/sql/stores.ts"
 import type { Match } from "../../../core/matches/Match.ts"
 import { type MatchPage, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/model/Ids.ts"
+import { PLATFORM_IDS } from "../../../fixtures/languages.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
-import { PLATFORM_IDS } from "../../platforms.ts"
 import { pgliteClient, postgresClient } from "../../stores.ts"
 
 for (const [name, client] of [

@@ -8,8 +8,8 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/model/Ids.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { PLATFORM_IDS } from "../../../fixtures/languages.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
-import { PLATFORM_IDS } from "../../platforms.ts"
 import { pgliteClient, postgresClient } from "../../stores.ts"
 
 for (const [name, client] of [

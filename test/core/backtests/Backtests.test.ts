@@ -7,7 +7,7 @@ import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment } from "..
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
-import { checkRule, languageOf, type PlatformId } from "../../platforms.ts"
+import { checkRule, languageOf, type PlatformId } from "../../../fixtures/languages.ts"
 import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { workTaking } from "../work/workTaking.ts"
 

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { randomFrom } from "../../../bench/random.ts"
 import { AnchorIndex } from "../../../core/engine/AnchorIndex.ts"
 import { addTerm, readTerms } from "../../../core/engine/eventTerms.ts"
 import { Fingerprints } from "../../../core/engine/fingerprints.ts"
 import { Pool } from "../../../core/engine/Pool.ts"
 import { Spaces } from "../../../core/engine/spaces.ts"
-import { readEvent } from "../../platforms.ts"
+import { readEvent } from "../../../fixtures/languages.ts"
+import { randomFrom } from "../../../fixtures/random.ts"
 
 interface Term {
   readonly high: number

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { randomFrom } from "../../../bench/random.ts"
 import { AnchorTables, layout } from "../../../core/engine/AnchorTables.ts"
 import { bitAt } from "../../../core/engine/CountingBitset.ts"
+import { randomFrom } from "../../../fixtures/random.ts"
 
 describe("AnchorTables", () => {
   it("marks exactly the cells that have an anchor", () => {

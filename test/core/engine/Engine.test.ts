@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { compare } from "../../../bench/engine/comparison.ts"
 import { Engine } from "../../../core/engine/Engine.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { checkRule, PLATFORM_IDS, type PlatformId, readEvent } from "../../platforms.ts"
+import { checkRule, PLATFORM_IDS, type PlatformId, readEvent } from "../../../fixtures/languages.ts"
+import { compare } from "./comparison.ts"
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { hostileRules, hostileTexts } from "../../../bench/engine/hostile.ts"
-import { Random } from "../../../bench/engine/workload/random.ts"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { checkRule, readEvent } from "../../platforms.ts"
+import { Random } from "../../../fixtures/distributions.ts"
+import { hostileRules, hostileTexts } from "../../../fixtures/hostile.ts"
+import { checkRule, readEvent } from "../../../fixtures/languages.ts"
 
 const parse = (text: string): Expression => {
   const { rule, issues } = checkRule("firehose", text)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { randomFrom } from "../../../bench/random.ts"
 import { Pool } from "../../../core/engine/Pool.ts"
+import { randomFrom } from "../../../fixtures/random.ts"
 
 describe("Pool", () => {
   it("allocate never returns overlapping blocks, nor address 0", () => {

@@ -12,7 +12,7 @@ import type { Issue } from "../../../core/syntax/issues/issue.ts"
 import { xHelp } from "../../../core/syntax/x/help.ts"
 import * as X from "../../../core/syntax/x/language.ts"
 import { forms as xForms, operators as xOperators } from "../../../core/syntax/x/operators.ts"
-import { languageOf, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
+import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../fixtures/languages.ts"
 
 const check: Readonly<Record<PlatformId, (text: string) => ReadonlyArray<Issue>>> = {
   x: (text) => X.check(text).issues,

@@ -1,8 +1,6 @@
 /** The smallest change of a filter that matches an event: by example, and on generated filters and events. */
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { randomClause, randomEvent, randomText } from "../../../../bench/engine/generators.ts"
-import { type Random, randomFrom } from "../../../../bench/random.ts"
 import type { Language } from "../../../../core/languages/Language.ts"
 import { type EditKind, type FilterEdit, nearestEditsInTurns } from "../../../../core/syntax/edits/nearestEdits.ts"
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
@@ -12,8 +10,10 @@ import type { Predicate } from "../../../../core/syntax/expression/expression.ts
 import { strengthOf, strengths } from "../../../../core/syntax/translation/strength.ts"
 import { finish, Pace } from "../../../../core/work/turns.ts"
 import { WorkBudget } from "../../../../core/work/WorkBudget.ts"
+import { randomClause, randomEvent, randomText } from "../../../../fixtures/generators.ts"
+import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../../fixtures/languages.ts"
+import { type Random, randomFrom } from "../../../../fixtures/random.ts"
 import { sized } from "../../../long.ts"
-import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../platforms.ts"
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
 

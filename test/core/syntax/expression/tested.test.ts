@@ -1,13 +1,13 @@
 /** The values that clauses are tested on, and the places where they hold. */
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { randomEvent, randomText } from "../../../../bench/engine/generators.ts"
-import { randomFrom } from "../../../../bench/random.ts"
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields, PlatformEvent } from "../../../../core/syntax/expression/eventFields.ts"
 import { explainInTurns, leavesOf } from "../../../../core/syntax/expression/explain.ts"
 import { finish } from "../../../../core/work/turns.ts"
-import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../platforms.ts"
+import { randomEvent, randomText } from "../../../../fixtures/generators.ts"
+import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../../fixtures/languages.ts"
+import { randomFrom } from "../../../../fixtures/random.ts"
 
 const read = (platform: PlatformId, record: unknown): PlatformEvent =>
   Either.getOrThrow(languageOf(platform).events.read(record, 0))

@@ -487,7 +487,7 @@ describe("check", () => {
 })
 
 describe("corpus", () => {
-  const lines = readFileSync(new URL("../../../fixtures/rules-firehose.txt", import.meta.url), "utf8")
+  const lines = readFileSync(new URL("../../../../fixtures/rules-firehose.txt", import.meta.url), "utf8")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {

@@ -12,7 +12,7 @@ import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 /** Timeout of one property, in milliseconds. */
 const TIMEOUT = 120_000
 
-const rules = readFileSync(new URL("../../../fixtures/rules-firehose.txt", import.meta.url), "utf8")
+const rules = readFileSync(new URL("../../../../fixtures/rules-firehose.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line !== "")
   .map((line) => line.slice(line.indexOf("\t") + 1))

@@ -1,6 +1,6 @@
 /** Rules of both languages with their translation. */
 import type { Fidelity } from "../../../../core/syntax/translation/translate.ts"
-import type { PlatformId } from "../../../platforms.ts"
+import type { PlatformId } from "../../../../fixtures/languages.ts"
 
 /** The clauses are in the order of the source. */
 export type Case = readonly [

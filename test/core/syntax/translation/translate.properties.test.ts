@@ -5,7 +5,7 @@ import type { Expression, Predicate } from "../../../../core/syntax/expression/e
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import type { Fidelity } from "../../../../core/syntax/translation/translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
-import { languageOf, type PlatformId } from "../../../platforms.ts"
+import { languageOf, type PlatformId } from "../../../../fixtures/languages.ts"
 import { firehoseRules, type Pair, pairs, xRules } from "./eventPairs.ts"
 import { translate, translateWithWitnesses } from "./translate.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
-import { languageOf, type PlatformId } from "../../../platforms.ts"
+import { languageOf, type PlatformId } from "../../../../fixtures/languages.ts"
 import { directions } from "./corpus.ts"
 import { translate } from "./translate.ts"
 

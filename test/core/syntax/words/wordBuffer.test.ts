@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { randomFrom } from "../../../../bench/random.ts"
 import { analyse, stopWords } from "../../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../../core/syntax/firehose/writeWords.ts"
 import { wordBounds, wordBytes, writeTokens, writeWord } from "../../../../core/syntax/words/wordBuffer.ts"
 import { tokens, withPositions, writeWords as writePostWords } from "../../../../core/syntax/x/tokens.ts"
+import { randomFrom } from "../../../../fixtures/random.ts"
 
 /** The first words of the buffer; null for a position without a word. */
 const wordsOf = (count: number): ReadonlyArray<string | null> =>

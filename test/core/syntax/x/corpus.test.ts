@@ -5,7 +5,7 @@ import { hasErrors, type Issue } from "../../../../core/syntax/issues/issue.ts"
 import { check, lower, print } from "../../../../core/syntax/x/language.ts"
 import { withoutSpans } from "./trees.ts"
 
-const lines = readFileSync(new URL("../../../fixtures/rules-x.txt", import.meta.url), "utf8")
+const lines = readFileSync(new URL("../../../../fixtures/rules-x.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line !== "")
   .map((line) => {

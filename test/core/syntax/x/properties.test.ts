@@ -6,7 +6,7 @@ import { hasErrors, MAX_ISSUES } from "../../../../core/syntax/issues/issue.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
 import { trees, withoutSpans } from "./trees.ts"
 
-const rules = readFileSync(new URL("../../../fixtures/rules-x.txt", import.meta.url), "utf8")
+const rules = readFileSync(new URL("../../../../fixtures/rules-x.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line !== "")
   .map((line) => line.slice(line.indexOf("\t") + 1))

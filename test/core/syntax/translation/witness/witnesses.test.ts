@@ -9,7 +9,7 @@ import type { Witness } from "../../../../../core/syntax/translation/witness/sea
 import type { WitnessedClause, WitnessedTranslation } from "../../../../../core/syntax/translation/witness/witnesses.ts"
 import { operators } from "../../../../../core/syntax/x/operators.ts"
 import { objectOf, objectsOf } from "../../../../../core/text/json.ts"
-import { languageOf, type PlatformId } from "../../../../platforms.ts"
+import { languageOf, type PlatformId } from "../../../../../fixtures/languages.ts"
 import { directions } from "../corpus.ts"
 import { firehoseRules, xRules } from "../eventPairs.ts"
 import { translateWithWitnesses } from "../translate.ts"

@@ -1,6 +1,6 @@
 /** Fuzzes the engine against the evaluator. `npm run fuzz:engine [-- comparisons seed]` */
 import process from "node:process"
-import { PLATFORM_IDS } from "../../test/platforms.ts"
+import { PLATFORM_IDS } from "../../../fixtures/languages.ts"
 import { compare } from "./comparison.ts"
 
 const wanted = Number(process.argv[2] ?? 1_000_000)

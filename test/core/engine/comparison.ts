@@ -1,11 +1,11 @@
 /** Compares the engine with the evaluator while random rules are added and removed and random events arrive. */
 import { Either } from "effect"
-import { Engine } from "../../core/engine/Engine.ts"
-import { evaluate } from "../../core/syntax/expression/evaluate.ts"
-import type { Expression } from "../../core/syntax/expression/expression.ts"
-import { type PlatformId, readEvent } from "../../test/platforms.ts"
-import { randomFrom } from "../random.ts"
-import { randomEvent, randomRule } from "./generators.ts"
+import { Engine } from "../../../core/engine/Engine.ts"
+import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
+import { randomEvent, randomRule } from "../../../fixtures/generators.ts"
+import { type PlatformId, readEvent } from "../../../fixtures/languages.ts"
+import { randomFrom } from "../../../fixtures/random.ts"
 
 export interface Compared {
   /** Pairs of a rule and an event. */
