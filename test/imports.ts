@@ -129,7 +129,7 @@ const packageProblem = (area: Area, name: string): string | undefined =>
     : `${area} may not import the package "${name}"`
 
 const ownImportProblem = (path: string, area: Area, imported: string): string | undefined => {
-  if (!/\.tsx?$/.test(imported)) return `"${imported}" is imported without .ts`
+  if (!/\.(?:tsx?|json)$/.test(imported)) return `"${imported}" is imported without .ts`
   const to = areaOf(imported)
   if (area === "console" && to !== area) return consoleProblem(imported)
   if (area === "simulator" && /^adapters\/(?:local|demo)\//.test(imported)) return undefined

@@ -1,6 +1,6 @@
 /** Generates posts in X's format. */
 import { Array as Arr } from "effect"
-import { type Account, people } from "./accounts.ts"
+import { type Account, officialAccounts, people } from "./accounts.ts"
 import { ascendingIds, pageUrl, sites } from "./addresses.ts"
 import { type Entities, entitiesOf, type Link } from "./entities.ts"
 import type { Language } from "./phrases.ts"
@@ -141,14 +141,16 @@ const contentOf = ({ topic, reference, id, now }: PostRequest, random: Random, w
   const links = random.chance(0.4) ? [linkTo(pageUrl(write.deal(sites), page), page)] : []
   // Tags name the topic if the text may not. Japanese has no spaces, so the noun is a tag too.
   const tags = (): ReadonlyArray<string> => {
-    if (official !== undefined) return [topic.tags[0], official.account.username]
+    if (official !== undefined) return [topic.tags[0], officialAccounts[official.account].username]
     if (lang === "ja") return [topic.tags[0], topic.nouns.ja]
     if (lang !== "en") return [topic.tags[0]]
     return Array.from({ length: random.below(3) }, () => write.deal(topic.tags))
   }
   const replied = reference?.type === "replied_to" ? [reference.post.author] : []
   const mentions =
-    lang === "en" && official === undefined && random.chance(0.5) ? Arr.fromNullable(topic.official?.account) : []
+    lang === "en" && official === undefined && random.chance(0.5)
+      ? Arr.fromNullable(topic.official).map(({ account }) => officialAccounts[account])
+      : []
   const text = [
     ...replied.map(nameOf),
     official === undefined ? write.remark(scene) : write.statement(official.posts, scene),
@@ -160,7 +162,7 @@ const contentOf = ({ topic, reference, id, now }: PostRequest, random: Random, w
   return {
     text,
     lang,
-    author: official?.account ?? write.deal(people[lang]),
+    author: official === undefined ? write.deal(people[lang]) : officialAccounts[official.account],
     mentioned: [...new Set([...replied, ...mentions])],
     links
   }

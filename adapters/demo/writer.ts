@@ -1,6 +1,6 @@
 /** Combines topics and templates to texts that hardly repeat within a minute. */
 import { Array as Arr } from "effect"
-import { type Headline, type Language, otherLanguages, phrases, subjects } from "./phrases.ts"
+import { type Headline, type Language, otherLanguages, phrases } from "./phrases.ts"
 import type { Random } from "./random.ts"
 import { type Topic, topics } from "./topics.ts"
 
@@ -43,7 +43,7 @@ export const writer = (random: Random): Writer => {
   const subject = ({ names, things, nouns }: Topic, language: Language) =>
     language === "en"
       ? `${deal(names)} ${deal(things)}`
-      : deal(subjects[language]).replace("{noun}", () => nouns[language])
+      : deal(phrases[language].subjects).replace("{noun}", () => nouns[language])
   const scene = (topic: Topic): Scene => {
     const language = useOtherLanguage.get(topic)?.() === true ? deal(otherLanguages) : "en"
     const { cities, days } = phrases[language]
