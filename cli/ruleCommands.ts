@@ -1,7 +1,7 @@
 /** The commands that read and change one rule. */
-import { Args, Command, Options } from "@effect/cli"
+import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
-import { type Call, callOf } from "../api/calls.ts"
+import { callOf } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
@@ -10,35 +10,21 @@ import type { ComparedRule } from "../core/shadows/Shadows.ts"
 import { counted } from "../core/text/counted.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
+import { idCommand, idOptions } from "./idCommand.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { printJson, type TargetActions, targetHelp } from "./remote.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
 import { visible } from "./terminal.ts"
 
 interface Actions<E> extends TargetActions<E>, FilterActions<E> {}
 
 export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<Language>) => {
-  const rule = Args.text({ name: "rule-id" }).pipe(Args.withDescription("Id of the rule, as shown by rules list"))
-  const common = { rule, ...targetOptions, json: jsonOption("Print the response as JSON") }
+  const common = idOptions("rule")
+  const byId = idCommand(actions, "rule")
   const sinceOption = (about: string) =>
     Options.text("since").pipe(Options.withPseudoName("time"), Options.withDescription(about), Options.optional)
 
   const printRule = ({ rule }: { readonly rule: Rule }) => Console.log(describeRule(rule, languages))
-
-  /** A command with one request. */
-  const simple = <A, I>(
-    name: string,
-    about: string,
-    call: (rule: string) => Call<A, I>,
-    print: (answer: A) => Effect.Effect<void>
-  ) =>
-    Command.make(name, common, ({ rule, json, ...target }) =>
-      Effect.gen(function* () {
-        const remote = yield* actions.connectTo(target)
-        const answer = yield* remote.request(call(rule))
-        yield* json ? printJson(answer) : print(answer)
-      }).pipe(Effect.scoped)
-    ).pipe(Command.withDescription(targetHelp(about)))
 
   const update = Command.make(
     "update",
@@ -60,14 +46,14 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         Options.optional
       )
     },
-    ({ rule, name, intent, filters, expected, json, ...target }) =>
+    ({ id, name, intent, filters, expected, json, ...target }) =>
       Effect.gen(function* () {
         const overrides = yield* filtersOf(actions, filters)
         const remote = yield* actions.connectTo(target)
-        const present = yield* remote.request(callOf(contracts.rules.get, { rule_id: rule }))
+        const present = yield* remote.request(callOf(contracts.rules.get, { rule_id: id }))
         const added = Object.keys(overrides).filter((platform) => present.rule.platforms[platform] === undefined)
         const request = {
-          rule_id: rule,
+          rule_id: id,
           ...(Option.isSome(name) && { name: name.value }),
           ...(Option.isSome(intent) && { intent: intent.value }),
           ...(added.length > 0 && { platforms: [...Object.keys(present.rule.platforms), ...added] }),
@@ -91,17 +77,17 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
   const shadow = Command.make(
     "shadow",
     { ...common, filters: filterOptions(languages, () => "not compared") },
-    ({ rule, filters, json, ...target }) =>
+    ({ id, filters, json, ...target }) =>
       Effect.gen(function* () {
         const overrides = yield* filtersOf(actions, filters)
         if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
         const remote = yield* actions.connectTo(target)
-        const start = remote.request(callOf(contracts.rules.shadow, { rule_id: rule, overrides }))
+        const start = remote.request(callOf(contracts.rules.shadow, { rule_id: id, overrides }))
         const started = yield* json ? start : Effect.catchAll(start, drawIssues(overrides))
         if (json) return yield* printJson(started)
         yield* printRule(started)
         yield* printWarnings(started.warnings, overrides)
-        yield* Console.error(`Compare them later with: earshot rules compare ${visible(rule)}`)
+        yield* Console.error(`Compare them later with: earshot rules compare ${visible(id)}`)
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
@@ -117,10 +103,10 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         "Also take over what the shadow has matched since then, for example 2026-11-15T08:00:00Z (default: nothing)"
       )
     },
-    ({ rule, since, json, ...target }) =>
+    ({ id, since, json, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* actions.connectTo(target)
-        const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
+        const request = { rule_id: id, ...(Option.isSome(since) && { since: since.value }) }
         const answer = yield* remote.request(callOf(contracts.rules.promote, request))
         if (json) return yield* printJson(answer)
         yield* printRule(answer)
@@ -136,10 +122,10 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         "Only events received since then, for example 2026-11-15T08:00:00Z (default: all recent events)"
       )
     },
-    ({ rule, since, json, ...target }) =>
+    ({ id, since, json, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* actions.connectTo(target)
-        const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
+        const request = { rule_id: id, ...(Option.isSome(since) && { since: since.value }) }
         const answer = yield* remote.request(callOf(contracts.rules.reapply, request))
         if (json) return yield* printJson(answer)
         for (const [platform, { tested, matched, added, is_complete }] of Object.entries(answer.platforms)) {
@@ -156,35 +142,35 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
   )
 
   return [
-    simple("show", "Show a rule.", (id) => callOf(contracts.rules.get, { rule_id: id }), printRule),
+    byId({ name: "show", about: "Show a rule.", contract: contracts.rules.get, print: printRule }),
+    byId({
+      name: "pause",
+      about: "Pause a rule: its platforms no longer hold it, and it keeps its matches.",
+      contract: contracts.rules.pause,
+      print: printRule
+    }),
+    byId({ name: "resume", about: "Resume a paused rule.", contract: contracts.rules.resume, print: printRule }),
+    byId({
+      name: "versions",
+      about: "List the versions of a rule, newest first, with what changed.",
+      contract: contracts.rules.versions,
+      print: ({ versions }) => Console.log(versions.map(describeVersion).join("\n\n"))
+    }),
+    byId({
+      name: "compare",
+      about: "Compare a rule with its shadow: how many events met only one of them, and both.",
+      contract: contracts.rules.compare,
+      print: (compared) => Console.log(describeComparison(compared))
+    }),
+    byId({
+      name: "drop-shadow",
+      about: "End the trial of other filters. The rule stays as it is.",
+      contract: contracts.rules.dropShadow,
+      print: printRule
+    }),
     update,
-    simple(
-      "pause",
-      "Pause a rule: its platforms no longer hold it, and it keeps its matches.",
-      (id) => callOf(contracts.rules.pause, { rule_id: id }),
-      printRule
-    ),
-    simple("resume", "Resume a paused rule.", (id) => callOf(contracts.rules.resume, { rule_id: id }), printRule),
-    simple(
-      "versions",
-      "List the versions of a rule, newest first, with what changed.",
-      (id) => callOf(contracts.rules.versions, { rule_id: id }),
-      ({ versions }) => Console.log(versions.map(describeVersion).join("\n\n"))
-    ),
     shadow,
-    simple(
-      "compare",
-      "Compare a rule with its shadow: how many events met only one of them, and both.",
-      (id) => callOf(contracts.rules.compare, { rule_id: id }),
-      (compared) => Console.log(describeComparison(compared))
-    ),
     promote,
-    simple(
-      "drop-shadow",
-      "End the trial of other filters. The rule stays as it is.",
-      (id) => callOf(contracts.rules.dropShadow, { rule_id: id }),
-      printRule
-    ),
     reapply
   ] as const
 }

@@ -4,7 +4,7 @@ import { Console, Effect } from "effect"
 import { callOf, withKey } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
-import { deleteEach, deletionOptions } from "./deletion.ts"
+import { deleteCommand } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
 import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
@@ -19,7 +19,11 @@ export const rulesCommand = <E>(actions: RulesActions<E>, languages: ReadonlyArr
     Command.withSubcommands([
       createRule(actions, languages),
       listRules(actions, languages),
-      deleteRules(actions),
+      deleteCommand(actions, {
+        kind: "rule",
+        about: "Delete rules and their matches",
+        contract: contracts.rules.delete
+      }),
       ...ruleCommands(actions, languages)
     ])
   )
@@ -77,16 +81,3 @@ const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Languag
       yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
     }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("List rules, newest first, with their state on each platform.")))
-
-const deleteRules = <E>({ connectTo }: RulesActions<E>) =>
-  Command.make("delete", { ...deletionOptions("rule"), ...targetOptions }, ({ ids, json, ...target }) =>
-    Effect.flatMap(connectTo(target), (remote) =>
-      deleteEach(remote, { callOf: (id) => callOf(contracts.rules.delete, { rule_id: id }), ids, json })
-    ).pipe(Effect.scoped)
-  ).pipe(
-    Command.withDescription(
-      targetHelp(
-        "Delete rules and their matches, without confirmation. The exit code is 1 if one of them could not be deleted."
-      )
-    )
-  )

@@ -11,11 +11,12 @@ import {
   WebhookEvent,
   type WebhookWithSecret
 } from "../core/webhooks/Webhook.ts"
-import { deleteEach, deletionOptions } from "./deletion.ts"
+import { deleteCommand } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
+import { idCommand, idOptions } from "./idCommand.ts"
 import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export const webhooksCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
@@ -24,10 +25,8 @@ export const webhooksCommand = <E>(actions: TargetActions<E>, languages: Readonl
     Command.withSubcommands([
       create(actions, languages),
       list(actions),
-      remove(actions),
-      test(actions),
-      rotateSecret(actions),
-      enable(actions),
+      deleteCommand(actions, { kind: "webhook", about: "Delete webhooks", contract: contracts.webhooks.delete }),
+      ...idCommands(actions),
       attempts(actions),
       replay(actions)
     ])
@@ -35,11 +34,7 @@ export const webhooksCommand = <E>(actions: TargetActions<E>, languages: Readonl
 
 // ---- helpers ----
 
-const webhookId = Args.text({ name: "webhook-id" }).pipe(
-  Args.withDescription("Id of the webhook, as shown by webhooks list")
-)
-
-const answerOption = jsonOption("Print the response as JSON")
+const common = idOptions("webhook")
 
 const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
@@ -67,7 +62,7 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
       ),
       key: keyOption,
       ...targetOptions,
-      json: answerOption
+      json: common.json
     },
     ({ address, rules, platform, events, description, key, json, ...target }) =>
       Effect.gen(function* () {
@@ -97,7 +92,7 @@ const printSecret = ({ webhook, secret }: typeof WebhookWithSecret.Type) =>
   )
 
 const list = <E>({ connectTo }: TargetActions<E>) =>
-  Command.make("list", { ...targetOptions, json: answerOption }, ({ json, ...target }) =>
+  Command.make("list", { ...targetOptions, json: common.json }, ({ json, ...target }) =>
     Effect.gen(function* () {
       const remote = yield* connectTo(target)
       const answer = yield* remote.request(callOf(contracts.webhooks.list))
@@ -139,67 +134,38 @@ const attemptLine = ({ at, kind, outcome, status, duration_ms, error, match_id, 
   ].join("  ")
 }
 
-const remove = <E>({ connectTo }: TargetActions<E>) =>
-  Command.make("delete", { ...deletionOptions("webhook"), ...targetOptions }, ({ ids, json, ...target }) =>
-    Effect.flatMap(connectTo(target), (remote) =>
-      deleteEach(remote, { callOf: (id) => callOf(contracts.webhooks.delete, { webhook_id: id }), ids, json })
-    ).pipe(Effect.scoped)
-  ).pipe(
-    Command.withDescription(
-      targetHelp("Delete webhooks, without confirmation. The exit code is 1 if one of them could not be deleted.")
-    )
-  )
+const idCommands = <E>(actions: TargetActions<E>) => {
+  const byId = idCommand(actions, "webhook")
+  return [
+    byId({
+      name: "test",
+      about: "Send a test message to a webhook, and print the result. The exit code is 1 if it was not delivered.",
+      contract: contracts.webhooks.test,
+      print: ({ attempt }) => Console.log(attemptLine(attempt)),
+      succeeds: ({ attempt }) => isDelivered(attempt)
+    }),
+    byId({
+      name: "rotate-secret",
+      about: "Create a new secret for a webhook, and print it. For 24 hours messages are signed with both secrets.",
+      contract: contracts.webhooks.rotateSecret,
+      print: printSecret
+    }),
+    byId({
+      name: "enable",
+      about:
+        "Enable a disabled webhook, or retry now if it waits for a retry. It continues with the match at which it stopped.",
+      contract: contracts.webhooks.enable,
+      print: ({ webhook }) => Console.log(describe(webhook))
+    })
+  ] as const
+}
 
-const test = <E>({ connectTo }: TargetActions<E>) =>
-  Command.make("test", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
-    Effect.gen(function* () {
-      const remote = yield* connectTo(target)
-      const answer = yield* remote.request(callOf(contracts.webhooks.test, { webhook_id: id }))
-      yield* json ? printJson(answer) : Console.log(attemptLine(answer.attempt))
-      yield* failUnlessDelivered(answer.attempt)
-    }).pipe(Effect.scoped)
-  ).pipe(
-    Command.withDescription(
-      targetHelp("Send a test message to a webhook, and print the result. The exit code is 1 if it was not delivered.")
-    )
-  )
-
-const failUnlessDelivered = ({ outcome }: WebhookAttempt) =>
-  outcome === "delivered" ? Effect.void : new AlreadyReported()
-
-const rotateSecret = <E>({ connectTo }: TargetActions<E>) =>
-  Command.make("rotate-secret", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
-    Effect.gen(function* () {
-      const remote = yield* connectTo(target)
-      const made = yield* remote.request(callOf(contracts.webhooks.rotateSecret, { webhook_id: id }))
-      yield* json ? printJson(made) : printSecret(made)
-    }).pipe(Effect.scoped)
-  ).pipe(
-    Command.withDescription(
-      targetHelp("Create a new secret for a webhook, and print it. For 24 hours messages are signed with both secrets.")
-    )
-  )
-
-const enable = <E>({ connectTo }: TargetActions<E>) =>
-  Command.make("enable", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
-    Effect.gen(function* () {
-      const remote = yield* connectTo(target)
-      const answer = yield* remote.request(callOf(contracts.webhooks.enable, { webhook_id: id }))
-      yield* json ? printJson(answer) : Console.log(describe(answer.webhook))
-    }).pipe(Effect.scoped)
-  ).pipe(
-    Command.withDescription(
-      targetHelp(
-        "Enable a disabled webhook, or retry now if it waits for a retry. It continues with the match at which it stopped."
-      )
-    )
-  )
+const isDelivered = ({ outcome }: WebhookAttempt): boolean => outcome === "delivered"
 
 const attempts = <E>({ connectTo }: TargetActions<E>) =>
   Command.make(
     "attempts",
     {
-      id: webhookId,
       limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
         Options.withDescription("Maximum number to list, 1 to 500 (default: 50)"),
         Options.optional
@@ -209,8 +175,7 @@ const attempts = <E>({ connectTo }: TargetActions<E>) =>
         Options.withDescription("List attempts older than this one (default: start at the newest)"),
         Options.optional
       ),
-      ...targetOptions,
-      json: answerOption
+      ...common
     },
     ({ id, limit, cursor, json, ...target }) =>
       Effect.gen(function* () {
@@ -232,7 +197,6 @@ const replay = <E>({ connectTo }: TargetActions<E>) =>
   Command.make(
     "replay",
     {
-      id: webhookId,
       match: Options.text("match").pipe(
         Options.withPseudoName("match-id"),
         Options.withDescription("Send this match now, and print the result (default: none)"),
@@ -243,8 +207,7 @@ const replay = <E>({ connectTo }: TargetActions<E>) =>
         Options.withDescription("Send all matches after this one again, in order (default: none)"),
         Options.optional
       ),
-      ...targetOptions,
-      json: answerOption
+      ...common
     },
     ({ id, match, after, json, ...target }) =>
       Effect.gen(function* () {
@@ -260,7 +223,7 @@ const replay = <E>({ connectTo }: TargetActions<E>) =>
         const answer = yield* remote.request(callOf(contracts.webhooks.replay, request))
         const { webhook, attempt } = answer
         yield* json ? printJson(answer) : Console.log(attempt === undefined ? describe(webhook) : attemptLine(attempt))
-        if (attempt !== undefined) yield* failUnlessDelivered(attempt)
+        if (attempt !== undefined && !isDelivered(attempt)) return yield* new AlreadyReported()
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
