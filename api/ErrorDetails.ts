@@ -5,10 +5,14 @@ import { ArgumentIssue } from "../core/model/Errors.ts"
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optionalWith(schema, { exact: true }).annotations({ description })
 
+const Json = Schema.Unknown.annotations({
+  jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"] }
+})
+
 export const ErrorDetails = Schema.Struct({
   issues: optional(Schema.Array(ArgumentIssue), "Of invalid_argument: each problem with its path in the request"),
   platform: optional(Schema.String, "The platform that the error is about"),
-  upstream: optional(Schema.Unknown, "What the platform answered"),
+  upstream: optional(Json, "What the platform answered"),
   rule_id: optional(Schema.String, "The rule that was not found, or is not ready"),
   webhook_id: optional(Schema.String, "The webhook that was not found"),
   match_id: optional(Schema.String, "The match that was not found"),

@@ -15,7 +15,7 @@ import { REDACT_PATH } from "../http/redact.ts"
 import { KEY_FIELD, KEY_HEADER, keySchema, REPLAYED_HEADER } from "../idempotency.ts"
 import { makeRouter } from "../trpc/router.ts"
 import { errorExamples } from "./errorExamples.ts"
-import { withoutIds } from "./jsonSchema.ts"
+import { withoutIds, withTypes } from "./jsonSchema.ts"
 import { fieldsOf, type NamedSchemas, REFERENCE_PREFIX } from "./zodSchemas.ts"
 
 type Json = Record<string, unknown>
@@ -49,7 +49,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
   )
   paths[REDACT_PATH] = { post: { ...redact, ...keyed(redact) } }
   const error = errorSchema(fieldsOf(schemas(ErrorDetails), "allow", named))
-  return withoutIds({
+  const document = withoutIds({
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     security: [{ apiKey: [] }],
@@ -76,6 +76,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
       )
     }
   })
+  return withTypes(document)
 }
 
 // ---- helpers ----
@@ -103,6 +104,7 @@ const withDiscriminator = ({ Match }: NamedSchemas, languages: ReadonlyArray<Lan
   return {
     Match: {
       ...rest,
+      type: "object",
       oneOf: anyOf,
       discriminator: {
         propertyName: "platform",

@@ -6,7 +6,8 @@ import { serve, service } from "./inProcess.ts"
 
 export interface SchemaObject {
   readonly $ref?: string
-  readonly type?: string
+  readonly description?: string
+  readonly type?: string | ReadonlyArray<string>
   readonly enum?: ReadonlyArray<unknown>
   readonly required?: ReadonlyArray<string>
   readonly properties?: Readonly<Record<string, SchemaObject>>
@@ -21,6 +22,7 @@ export interface SchemaObject {
   readonly minProperties?: number
   readonly uniqueItems?: boolean
   readonly pattern?: string
+  readonly format?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -136,7 +138,9 @@ export function problems(
   return found
 }
 
-function hasType(type: string, value: unknown): boolean {
+function hasType(type: string | ReadonlyArray<string>, value: unknown): boolean {
+  if (typeof type !== "string") return type.some((one) => hasType(one, value))
+  if (type === "null") return value === null
   if (type === "integer") return Number.isInteger(value)
   if (type === "array") return Array.isArray(value)
   if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value)

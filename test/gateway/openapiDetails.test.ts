@@ -9,6 +9,18 @@ describe("/openapi.json in detail", () => {
     assert.notMatch(JSON.stringify(document), /"\$id"/)
   })
 
+  documented("gives each schema a type or a reference, which the page /docs expects", ({ document }) => {
+    const untyped = Object.entries(document.components.schemas).flatMap(([name, schema]) => untypedIn(schema, name))
+    assert.deepStrictEqual(untyped, [])
+    const { Key, Match, ErrorDetails, Webhook } = document.components.schemas
+    assert.deepInclude(Key?.properties?.["revoked_at"], { type: ["string", "null"], format: "date-time" })
+    assert.deepInclude(Match, { type: "object" })
+    assert.include(ErrorDetails?.properties?.["upstream"]?.type, "object")
+    const { $ref, description } = Webhook?.properties?.["last_attempt"] ?? {}
+    assert.strictEqual($ref, "#/components/schemas/WebhookAttempt")
+    assert.isString(description)
+  })
+
   documented(
     "forbids additional fields where the server refuses them, and only there",
     async ({ document, target }) => {
@@ -187,6 +199,21 @@ interface Body {
 }
 
 /** The JSON bodies of all operations. */
+/** The paths of the schemas that have neither a type nor a reference. */
+const untypedIn = (schema: SchemaObject, path: string): ReadonlyArray<string> => {
+  const { $ref, type, properties = {}, additionalProperties, items, allOf = [], anyOf = [], oneOf = [] } = schema
+  const parts: ReadonlyArray<readonly [string, SchemaObject]> = [
+    ...Object.entries(properties),
+    ...(typeof additionalProperties === "object" ? [["additionalProperties", additionalProperties] as const] : []),
+    ...(items === undefined ? [] : [["items", items] as const]),
+    ...[...allOf, ...anyOf, ...oneOf].map((part, index) => [String(index), part] as const)
+  ]
+  return [
+    ...($ref === undefined && type === undefined ? [path] : []),
+    ...parts.flatMap(([name, part]) => untypedIn(part, `${path}/${name}`))
+  ]
+}
+
 const bodies = (document: Document): ReadonlyArray<Body> =>
   allContracts.flatMap(({ path, method, example }) => {
     const schema = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content["application/json"]?.schema
