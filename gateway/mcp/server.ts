@@ -2,15 +2,17 @@
 import {
   type CallToolResult,
   McpServer,
-  type ServerContext,
-  type StandardSchemaWithJSON
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext
 } from "@modelcontextprotocol/server"
 import { Effect, Runtime, Schedule } from "effect"
+import { nearest } from "../../core/text/nearest.ts"
+import { shownValue } from "../../core/text/shownValue.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { internal } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { describeError } from "./describe.ts"
-import type { JsonSchema } from "./schemas.ts"
 import type { Tool } from "./tool.ts"
 import type { Toolbox } from "./tools.ts"
 import { Treatment } from "./untrusted.ts"
@@ -33,27 +35,29 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
     { name: "earshot", title: "Earshot", version },
     { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false } } }
   )
-  for (const tool of toolbox.tools) {
-    const { name, title, description, annotations, input, output } = tool
-    server.registerTool(
+  server.server.setRequestHandler("tools/list", () => ({
+    tools: toolbox.tools.map(({ name, title, description, annotations, input, output }) => ({
       name,
-      {
-        title,
-        description,
-        annotations,
-        inputSchema: withoutCheck(input),
-        ...(output !== undefined && { outputSchema: withoutCheck(output) })
-      },
-      (args, { mcpReq }) => {
-        const asked = { args, secret: newSecret() }
-        const refusal = refused.get(mcpReq.id)
-        if (refusal !== undefined) return errorResult(refusal, asked)
-        // The calls of a batch start together.
-        const result = Effect.zipRight(yieldIfTurnIsLong, resultOf(tool, call, asked))
-        return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
-      }
-    )
-  }
+      title,
+      description,
+      annotations,
+      inputSchema: { ...input, type: "object" as const },
+      ...(output !== undefined && { outputSchema: { ...output, type: "object" as const } })
+    }))
+  }))
+  server.server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const tool = toolbox.tools.find(({ name }) => name === params.name)
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name, toolbox))
+    }
+    // The operation validates the arguments, with the same messages as in the other interfaces.
+    const asked = { args: params.arguments ?? {}, secret: newSecret() }
+    const refusal = refused.get(mcpReq.id)
+    if (refusal !== undefined) return errorResult(refusal, asked)
+    // The calls of a batch start together.
+    const result = Effect.zipRight(yieldIfTurnIsLong, resultOf(tool, call, asked))
+    return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
+  })
   return server
 }
 
@@ -61,15 +65,12 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
 
 const NONE: ReadonlyMap<unknown, CallError> = new Map()
 
-/** Documentation only: the operation validates the arguments, with the same messages as in the other interfaces. */
-const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({
-  "~standard": {
-    version: 1,
-    vendor: "earshot",
-    validate: (value) => ({ value }),
-    jsonSchema: { input: () => schema, output: () => schema }
-  }
-})
+const unknownTool = (name: string, { tools }: Toolbox): string => {
+  const names = tools.map((tool) => tool.name)
+  const near = nearest(name, names)
+  const advice = near === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${near}?`
+  return `There is no tool ${shownValue(name)}: ${advice}`
+}
 
 /** Short enough for a client that waits five seconds for each sign of life. */
 const PROGRESS_SECONDS = 2

@@ -184,6 +184,19 @@ describe("/mcp", () => {
     assert.isFalse((await (await agentOf(ann)).call("list_rules")).isError)
   })
 
+  served("names the nearest tool for an unknown one, or all tools", async ({ ann }) => {
+    for (const options of [{}, MODERN]) {
+      const { client } = await agentOf(ann, options)
+      const messageOf = (name: string) =>
+        client.callTool({ name, arguments: {} }).then(
+          () => "called",
+          (error: Error) => error.message
+        )
+      assert.match(await messageOf("list_rule"), /There is no tool "list_rule": did you mean list_rules\?$/)
+      assert.match(await messageOf("nope"), /There is no tool "nope": expected one of platform_syntax, check_rule, /)
+    }
+  })
+
   for (const [era, options, hasProgress] of [
     ["2025", {}, false],
     ["2025", {}, true],
