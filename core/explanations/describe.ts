@@ -12,20 +12,23 @@ export const describeHits = (
   const { filter, state, basis, tested, matched, parts, note } = hits
   const nameOf = (part: Part) => nameOfPart(part, hits, show)
   const blocking = parts.filter(({ blocked }) => blocked > 0)
-  const isNeverTogether = matched === 0 && parts.length > 1 && parts.every(({ held }) => held > 0)
+  const [only, ...others] = parts
+  const isNeverTogether = matched === 0 && others.length > 0 && parts.every(({ held }) => held > 0)
+  // The only part is the filter itself: its alternatives are all that is left to say.
+  const listed = others.length > 0 || (only !== undefined && clausesIn(only, hits).length > 1) ? parts : []
   return [
-    `On ${platform}, ${matched} of the newest ${counted(tested, "event")} match ${show(filter)}`,
-    ...parts.map((part) =>
+    `On ${platform}, ${matched} of the newest ${counted(tested, "event")} ${matched === 1 ? "matches" : "match"} ${show(filter)}`,
+    ...listed.map((part) =>
       [
-        `- ${nameOf(part)} ${part.held} of ${tested}${describeAlternatives(part, hits, show)}`,
-        ...(part.blocked === 0 || isNeverTogether
+        `- ${nameOf(part)}: ${part.held} of ${tested}${describeAlternatives(part, hits, show)}`,
+        ...(part.blocked === 0 || isNeverTogether || others.length === 0
           ? []
           : [`without it, ${counted(part.blocked, "more event")} would match`])
       ].join("; ")
     ),
     ...(isNeverTogether
       ? [
-          `These never hold all together; ${blocking.length === 0 ? "to leave out one of them is not enough" : blocking.map((part) => `without ${nameOf(part)}: ${counted(part.blocked, "match", "matches")}`).join(", ")}`
+          `No event has all of these; ${blocking.length === 0 ? "leaving out one of them is not enough" : blocking.map((part) => `without ${nameOf(part)}: ${counted(part.blocked, "match", "matches")}`).join(", ")}`
         ]
       : []),
     ...(state === "active" ? [] : [`The rule is ${state} on ${platform}: list the rules to see why`]),

@@ -120,7 +120,7 @@ export const session = async (
   assert.match(explained.text, /matches this event on[\s\S]*Decided by: "[\s\S]*begin untrusted content/)
   assert.isTrue(explained.structured["matched"] as unknown)
   const hits = await use("rule_hits", { rule_id })
-  assert.match(hits.text, new RegExp(`"${word}" [1-9]\\d* of \\d+[\\s\\S]*Next: `))
+  assert.match(hits.text, new RegExp(`[1-9]\\d* of the newest \\d+ events? match(es)? "${word}"[\\s\\S]*Next: `))
 
   assert.match((await use("get_rule", { rule_id })).text, /version 1/)
   await use("shadow_rule", { rule_id, overrides: { firehose: `${word} OR other` } })
