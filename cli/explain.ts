@@ -1,15 +1,16 @@
-/** `earshot explain`: why a rule matched an event or not, and why a rule catches nothing. */
+/** `earshot explain`: why a rule matched an event or not, and why a rule matches nothing. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
-import { callOf, type RemoteRefused } from "../api/calls.ts"
+import { callOf, type RemoteFailure } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import { describeHits } from "../core/explanations/describe.ts"
 import type { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { counted } from "../core/text/counted.ts"
 import { parseProblem } from "../core/text/json.ts"
-import { UsageError } from "./failures.ts"
-import { type FilterActions, issuesIn, textOrInput } from "./filter.ts"
+import { issuesIn, UsageError } from "./failures.ts"
+import { type FilterActions, textOrInput } from "./filter.ts"
+import { namingOptions, type OptionNames } from "./optionNames.ts"
 import { platformOption } from "./platformOption.ts"
 import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
@@ -53,7 +54,7 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
           return yield* new UsageError({ message: "--post, --event and --platform are for the id of a rule" })
         }
         if (Option.isSome(postId) && Option.isSome(event)) {
-          return yield* new UsageError({ message: "--post and --event name the event twice: use one of them" })
+          return yield* new UsageError({ message: "--post and --event both name the event: use one of them" })
         }
         const sent = Option.isSome(event)
           ? Option.some(yield* parsed(yield* textOrInput(actions, event.value, EVENT)))
@@ -61,7 +62,8 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
         const remote = yield* actions.connectTo(target)
         const onPlatform = Option.isSome(platform) ? { platform: platform.value } : {}
         if (!id.startsWith("match_") && Option.isNone(postId) && Option.isNone(sent)) {
-          const hits = yield* remote.request(callOf(contracts.rules.hits, { rule_id: id, ...onPlatform }))
+          const count = remote.request(callOf(contracts.rules.hits, { rule_id: id, ...onPlatform }))
+          const hits = yield* json ? count : Effect.mapError(count, namingOptions(OPTIONS))
           return yield* json ? printJson(hits) : Console.log(describeAllHits(hits))
         }
         const request = id.startsWith("match_")
@@ -72,22 +74,28 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
               ...(Option.isSome(postId) && { platform_post_id: postId.value }),
               ...(Option.isSome(sent) && { event: sent.value })
             }
-        const result = yield* Effect.catchTag(
-          remote.request(callOf(contracts.matches.explain, request)),
-          "RemoteRefused",
-          (refused) => Effect.fail(Option.isNone(platform) ? withPlatformOption(refused) : refused)
-        )
+        const result = yield* Effect.mapError(remote.request(callOf(contracts.matches.explain, request)), (failure) => {
+          const named = json ? failure : namingOptions(OPTIONS)(failure)
+          return Option.isNone(platform) ? withPlatformOption(named) : named
+        })
         yield* json ? printJson(result) : Console.log(describe(result))
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
       targetHelp(
-        "Explain why a rule matched an event or not, or why it catches nothing: earshot explain match_…, or earshot explain rule_… with --post or --event. Without them, count on how many of the newest events each clause of the rule holds."
+        "Explain why a rule matched an event or not, or why it matches nothing: earshot explain match_…, or earshot explain rule_… with --post or --event. Without them, count how many of the newest events each part of the rule matches."
       )
     )
   )
 
 // ---- helpers ----
+
+const OPTIONS: OptionNames = {
+  rule_id: "<id>",
+  platform: "--platform",
+  platform_post_id: "--post",
+  event: "--event"
+}
 
 /** As large as the body of a request may be. */
 const EVENT = { what: "an event", max: 1_048_576 }
@@ -99,9 +107,10 @@ const parsed = (text: string): Effect.Effect<unknown, UsageError> =>
   })
 
 /** Names the option that is missing if the rule watches several platforms. */
-const withPlatformOption = (refused: RemoteRefused): RemoteRefused | UsageError => {
-  const choices = issuesIn(refused.details).find(({ path }) => path === "platform")?.expected ?? []
-  if (choices.length === 0) return refused
+const withPlatformOption = (failure: RemoteFailure): RemoteFailure | UsageError => {
+  const issues = failure._tag === "RemoteRefused" ? issuesIn(failure.details) : []
+  const choices = issues.find(({ path }) => path === "platform")?.expected ?? []
+  if (choices.length === 0) return failure
   return new UsageError({
     message: `The rule watches ${choices.join(" and ")}: add ${choices.map((id) => `--platform ${id}`).join(" or ")}`
   })
@@ -128,11 +137,11 @@ const describe = ({ platform, filter, matched, clauses, decisive, changes = [] }
     ),
     "",
     `Decided by: ${decisive.map(clauseAt).join(", ")}`,
-    ...(changes.length === 0 ? [] : ["", "It matches with one of these changes:"]),
+    ...(changes.length === 0 ? [] : ["", "It would match with any one of these changes:"]),
     ...changes.flatMap(({ message, text }) => [`  ${visible(message)}`, `    ${visible(text)}`]),
     ...(matched || changes.length > 0
       ? []
-      : ["", "No small change makes the filter match this event and still look for the same"])
+      : ["", "No small change makes the filter match this event without changing what it looks for"])
   ].join("\n")
 }
 

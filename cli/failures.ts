@@ -1,5 +1,6 @@
 /** Errors of commands, their JSON form and exit codes. */
 import { Data, Option, Predicate, Schema } from "effect"
+import { ArgumentIssue } from "../core/model/Errors.ts"
 
 /** The arguments are not valid. */
 export class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {}
@@ -24,7 +25,13 @@ export const errorBodyOf = (failure: unknown): ErrorBody =>
     details: {}
   }))
 
+/** The issues in the details of a server's error. Empty if it has none. */
+export const issuesIn = (details: ErrorBody["details"]): ReadonlyArray<ArgumentIssue> =>
+  Option.match(asIssues(details), { onNone: () => [], onSome: ({ issues }) => issues })
+
 // ---- helpers ----
+
+const asIssues = Schema.decodeUnknownOption(Schema.Struct({ issues: Schema.Array(ArgumentIssue) }))
 
 const asErrorBody = Schema.decodeUnknownOption(
   Schema.Struct({

@@ -1,8 +1,8 @@
 /** Filters on the command line: reads them from an argument or standard input, and draws their issues. */
-import { Effect, Option, Schema, type Scope, Stream } from "effect"
-import { ArgumentIssue } from "../core/model/Errors.ts"
+import { Effect, type Scope, Stream } from "effect"
 import { draw } from "./drawing.ts"
-import { UsageError } from "./failures.ts"
+import { issuesIn, UsageError } from "./failures.ts"
+import { type OptionNames, optionFor } from "./optionNames.ts"
 import type { Input } from "./replay.ts"
 import { visible } from "./terminal.ts"
 
@@ -43,16 +43,14 @@ export const textOrInput = <E>(
       )
     : Effect.succeed(given)
 
-/** The issues in the details of a server's error. Empty if it has none. */
-export const issuesIn = (details: Readonly<Record<string, unknown>>): ReadonlyArray<ArgumentIssue> =>
-  Option.match(asIssues(details), { onNone: () => [], onSome: ({ issues }) => issues })
-
 /** Draws the issues of a server's error. Empty if the error has none. */
 export const drawRefusal = (
   details: Readonly<Record<string, unknown>>,
   filters: Readonly<Record<string, string>>
 ): string => {
   const issues = issuesIn(details)
+  const ofFilters = Object.keys(filters).map((platform) => [`overrides.${platform}`, `--${platform}`])
+  const options: OptionNames = { ...OPTIONS, ...Object.fromEntries(ofFilters) }
   const drawings = Object.entries(filters).flatMap(([platform, text]) => {
     const placed = issues.flatMap(({ path, span, message, expected, fix }) =>
       path === `overrides.${platform}` && span !== undefined
@@ -62,14 +60,14 @@ export const drawRefusal = (
     return placed.length === 0 ? [] : [`On ${platform}\n${draw(text, placed)}`]
   })
   const others = issues.flatMap(({ path, span, message }) =>
-    span === undefined ? [`error: ${visible(path)}: ${visible(message)}`] : []
+    span === undefined ? [`error: ${visible(optionFor(path, options) ?? path)}: ${visible(message)}`] : []
   )
   return [...others, ...drawings].join("\n\n")
 }
 
 // ---- helpers ----
 
+const OPTIONS: OptionNames = { name: "--name", intent: "--intent", expected_version: "--expected-version" }
+
 /** Above the limit of every platform. */
 const MAX_CHARACTERS = 65_536
-
-const asIssues = Schema.decodeUnknownOption(Schema.Struct({ issues: Schema.Array(ArgumentIssue) }))

@@ -9,6 +9,7 @@ import type { Histogram } from "../core/matches/Histogram.ts"
 import { fromMillis } from "../core/model/Timestamp.ts"
 import { counted } from "../core/text/counted.ts"
 import { matchSelection } from "./matchSelection.ts"
+import { namingOptions, type OptionNames } from "./optionNames.ts"
 import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 
 export const histogramCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
@@ -43,7 +44,8 @@ export const histogramCommand = <E>(actions: TargetActions<E>, languages: Readon
           ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) }),
           unit
         }
-        const found = yield* remote.request(callOf(contracts.matches.histogram, request))
+        const count = remote.request(callOf(contracts.matches.histogram, request))
+        const found = yield* json ? count : Effect.mapError(count, namingOptions(OPTIONS))
         if (json) return yield* printJson(found)
         for (const line of drawBars(found)) yield* Console.log(line)
         const total = found.series.reduce((sum, series) => sum + series.total, 0)
@@ -51,7 +53,7 @@ export const histogramCommand = <E>(actions: TargetActions<E>, languages: Readon
       }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("Draw the number of matches per minute, hour or day, in UTC.")))
 
-/** One line per bar, the oldest first: its start, its number of matches, and a bar. */
+/** One line per bar, the oldest first: its start, its number of matches, and a bar. Many bars without a match share a line. */
 export const drawBars = ({
   unit,
   from,
@@ -60,14 +62,27 @@ export const drawBars = ({
   const counts = series[0]?.counts ?? []
   const most = counts.reduce((a, b) => Math.max(a, b), 1)
   const digits = String(most).length
-  return counts.map((count, i) => {
+  const lines: Array<string> = []
+  for (let i = 0; i < counts.length; ) {
     const start = fromMillis(Date.parse(from) + i * UNIT_MILLIS[unit])
     const time = unit === "day" ? start.slice(0, 10) : start.slice(0, 16).replace("T", " ")
-    return `${time}  ${String(count).padStart(digits)}  ${"#".repeat(Math.ceil((count / most) * LONGEST))}`.trimEnd()
-  })
+    const count = counts[i] ?? 0
+    const next = counts.findIndex((count, at) => at >= i && count > 0)
+    const zeros = (next === -1 ? counts.length : next) - i
+    const isFolded = zeros >= FOLDED
+    const bar = isFolded ? `for ${counted(zeros, unit)}` : "#".repeat(Math.ceil((count / most) * LONGEST))
+    lines.push(`${time}  ${String(count).padStart(digits)}  ${bar}`.trimEnd())
+    i += isFolded ? zeros : 1
+  }
+  return lines
 }
 
 // ---- helpers ----
 
+const OPTIONS: OptionNames = { rule_id: "--rule", from: "--from", to: "--to", unit: "--unit" }
+
 /** In columns. */
 const LONGEST = 50
+
+/** Fewer bars without a match in a row get a line each. */
+const FOLDED = 4

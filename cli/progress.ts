@@ -6,7 +6,8 @@ export interface Progress {
   readonly doneBytes: number
   readonly totalBytes: Option.Option<number>
   readonly events: number
-  readonly matches: number
+  /** Undefined if they are not counted. */
+  readonly matches: number | undefined
   readonly seconds: number
 }
 
@@ -84,7 +85,7 @@ const figuresOf = (progress: Progress): string => {
   const counters = [
     plural(events, "event"),
     `${count(Math.round(seconds > 0 ? events / seconds : 0))}/s`,
-    plural(matches, "match", "matches")
+    ...(matches === undefined ? [] : [plural(matches, "match", "matches")])
   ]
   return Option.match(shareDone(progress), {
     onNone: () => counters,

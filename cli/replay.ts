@@ -57,7 +57,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>, languages: ReadonlyA
     (options) => replay(actions, languages, options)
   ).pipe(
     Command.withDescription(
-      "Send recorded events to a server whose platforms run in process. They match the rules of your account only. A replay can be repeated: stored events are not duplicated."
+      "Send recorded events to a server whose platforms run in process. They match the rules of your account only. It is safe to repeat a replay: no match is stored twice."
     )
   )
 
@@ -86,7 +86,7 @@ const replay = <E>(actions: ReplayActions<E>, languages: ReadonlyArray<Language>
     const remote = yield* (options.shared ? actions.operatorRemote : actions.remote)(options.url)
     const input = yield* actions.open(options.file)
     const accepted = Object.fromEntries(languages.map(({ id }) => [id, 0]))
-    const tally: Tally = { accepted, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }
+    const tally: Tally = { accepted, matches: options.shared ? undefined : 0, skipped: 0, doneBytes: 0, doneLine: 0 }
     const start = yield* Clock.currentTimeMillis
     const seconds = Effect.map(Clock.currentTimeMillis, (now) => (now - start) / 1000)
     const progress = Effect.map(
@@ -171,8 +171,11 @@ const summary = (tally: Tally, seconds: number): string => {
     .map(([platform, events]) => `${platform} ${count(events)}`)
     .join(", ")
   const skipped = tally.skipped === 0 ? "" : `; ${plural(tally.skipped, "bad line")} skipped`
-  return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${plural(tally.matches, "match", "matches")}${skipped}`
+  const matches = tally.matches === undefined ? SHARED : plural(tally.matches, "match", "matches")
+  return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${matches}${skipped}`
 }
+
+const SHARED = "they match the rules of all accounts, so matches are not counted here"
 
 const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number, more = {}): string =>
   JSON.stringify({ accepted, matches, skipped, seconds, ...more })

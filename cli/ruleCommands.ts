@@ -9,6 +9,7 @@ import type { Rule, RuleVersion } from "../core/rules/Rule.ts"
 import type { ComparedRule } from "../core/shadows/Shadows.ts"
 import { counted } from "../core/text/counted.ts"
 import { draw } from "./drawing.ts"
+import { UsageError } from "./failures.ts"
 import type { FilterActions } from "./filter.ts"
 import { idCommand, idOptions } from "./idCommand.ts"
 import { wholeNumberOption } from "./numberOption.ts"
@@ -32,15 +33,15 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       ...common,
       name: Options.text("name").pipe(
         Options.withPseudoName("text"),
-        Options.withDescription("New name (default: stays as it is)"),
+        Options.withDescription("New name (default: unchanged)"),
         Options.optional
       ),
       intent: Options.text("intent").pipe(
         Options.withPseudoName("text"),
-        Options.withDescription("New description of what the rule is for (default: stays as it is)"),
+        Options.withDescription("New description of what the rule is for (default: unchanged)"),
         Options.optional
       ),
-      filters: filterOptions(languages, () => "stays as it is"),
+      filters: filterOptions(languages, () => "unchanged"),
       expected: wholeNumberOption("expected-version", { min: 1, max: 1_000_000_000 }).pipe(
         Options.withDescription("Fail if the rule has another version (default: any version)"),
         Options.optional
@@ -49,6 +50,11 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
     ({ id, name, intent, filters, expected, json, ...target }) =>
       Effect.gen(function* () {
         const overrides = yield* filtersOf(actions, filters)
+        if (Option.isNone(Option.orElse(name, () => intent)) && Object.keys(overrides).length === 0) {
+          return yield* new UsageError({
+            message: `Nothing to change: pass at least one of --name, --intent, ${languages.map(({ id }) => `--${id}`).join(", ")}`
+          })
+        }
         const remote = yield* actions.connectTo(target)
         const present = yield* remote.request(callOf(contracts.rules.get, { rule_id: id }))
         const added = Object.keys(overrides).filter((platform) => present.rule.platforms[platform] === undefined)
@@ -64,12 +70,15 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         const changed = yield* json ? change : Effect.catchAll(change, drawIssues(overrides))
         if (json) return yield* printJson(changed)
         yield* printRule(changed)
+        if (changed.rule.version === present.rule.version) {
+          yield* Console.error("Nothing changed: the rule already has these values")
+        }
         yield* printWarnings(changed.warnings, overrides)
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
       targetHelp(
-        "Change a rule and keep its matches. The platforms get new filters before they lose the old ones; if one refuses, the rule stays as it was. A filter for another platform adds that platform."
+        "Change a rule and keep its matches. The new filters are registered before the old ones are removed; if a platform rejects one, the rule stays unchanged. A filter for another platform adds that platform."
       )
     )
   )
@@ -91,7 +100,9 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      targetHelp("Try other filters beside those of a rule. What they match is stored apart and reaches nobody.")
+      targetHelp(
+        "Try other filters alongside those of a rule. Their matches are stored separately and are not delivered."
+      )
     )
   )
 
@@ -100,7 +111,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
     {
       ...common,
       since: sinceOption(
-        "Also take over what the shadow has matched since then, for example 2026-11-15T08:00:00Z (default: nothing)"
+        "Also keep the matches of the shadow since then, for example 2026-11-15T08:00:00Z (default: nothing)"
       )
     },
     ({ id, since, json, ...target }) =>
@@ -110,9 +121,9 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         const answer = yield* remote.request(callOf(contracts.rules.promote, request))
         if (json) return yield* printJson(answer)
         yield* printRule(answer)
-        if (Option.isSome(since)) yield* Console.log(`Took over ${counted(answer.added, "match", "matches")}`)
+        if (Option.isSome(since)) yield* Console.log(`Kept ${counted(answer.added, "match", "matches")} of the shadow`)
       }).pipe(Effect.scoped)
-  ).pipe(Command.withDescription(targetHelp("Make the filters of the shadow those of the rule, without a gap.")))
+  ).pipe(Command.withDescription(targetHelp("Replace the filters of a rule with those of its shadow, without a gap.")))
 
   const reapply = Command.make(
     "reapply",
@@ -136,16 +147,14 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         }
       }).pipe(Effect.scoped)
   ).pipe(
-    Command.withDescription(
-      targetHelp("Run the present filters of a rule over the recent events, and add what they match.")
-    )
+    Command.withDescription(targetHelp("Run the current filters of a rule on recent events, and add the matches."))
   )
 
   return [
     byId({ name: "show", about: "Show a rule.", contract: contracts.rules.get, print: printRule }),
     byId({
       name: "pause",
-      about: "Pause a rule: its platforms no longer hold it, and it keeps its matches.",
+      about: "Pause a rule: it is removed from its platforms, and keeps its matches.",
       contract: contracts.rules.pause,
       print: printRule
     }),
@@ -158,13 +167,13 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
     }),
     byId({
       name: "compare",
-      about: "Compare a rule with its shadow: how many events met only one of them, and both.",
+      about: "Compare a rule with its shadow: how many events matched only one of them, or both.",
       contract: contracts.rules.compare,
       print: (compared) => Console.log(describeComparison(compared))
     }),
     byId({
       name: "drop-shadow",
-      about: "End the trial of other filters. The rule stays as it is.",
+      about: "Delete the shadow of a rule. The rule itself does not change.",
       contract: contracts.rules.dropShadow,
       print: printRule
     }),

@@ -14,7 +14,8 @@ export class ReplayStopped extends Data.TaggedError("ReplayStopped")<{ readonly 
 /** Progress and results so far. */
 export interface Tally {
   readonly accepted: Record<PlatformId, number>
-  matches: number
+  /** Undefined for shared events: the server does not count the matches of other accounts. */
+  matches: number | undefined
   skipped: number
   doneBytes: number
   /** Number of the last line that was accepted or skipped. */
@@ -69,7 +70,7 @@ export const sender = (options: {
         for (const [platform, events] of Object.entries(accepted)) {
           tally.accepted[platform] = (tally.accepted[platform] ?? 0) + events
         }
-        tally.matches += matches
+        if (tally.matches !== undefined) tally.matches += matches
         return Effect.succeed([])
       },
       onFailure: (failure) => {

@@ -16,6 +16,7 @@ import { AlreadyReported, UsageError } from "./failures.ts"
 import { idCommand, idOptions } from "./idCommand.ts"
 import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
+import { namingOptions, type OptionNames } from "./optionNames.ts"
 import { keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
@@ -35,6 +36,13 @@ export const webhooksCommand = <E>(actions: TargetActions<E>, languages: Readonl
 // ---- helpers ----
 
 const common = idOptions("webhook")
+
+const OPTIONS: OptionNames = {
+  url: "<address>",
+  rule_ids: "--rule",
+  description: "--description",
+  idempotency_key: "--idempotency-key"
+}
 
 const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
@@ -74,7 +82,8 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
           ...(events.length > 0 && { events }),
           ...(Option.isSome(description) && { description: description.value })
         }
-        const made = yield* remote.request(withKey(callOf(contracts.webhooks.create, draft), key))
+        const create = remote.request(withKey(callOf(contracts.webhooks.create, draft), key))
+        const made = yield* json ? create : Effect.mapError(create, namingOptions(OPTIONS))
         yield* json ? printJson(made) : printSecret(made)
       }).pipe(Effect.scoped)
   ).pipe(
@@ -98,7 +107,7 @@ const list = <E>({ connectTo }: TargetActions<E>) =>
       const answer = yield* remote.request(callOf(contracts.webhooks.list))
       if (json) return yield* printJson(answer)
       if (answer.webhooks.length === 0)
-        return yield* Console.error("No webhooks yet: create one with: earshot webhooks create")
+        return yield* Console.error("No webhooks yet. Create one with: earshot webhooks create")
       yield* Console.log(answer.webhooks.map(describe).join("\n\n"))
     }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("List webhooks, newest first, with their state and last attempt.")))
@@ -146,14 +155,14 @@ const idCommands = <E>(actions: TargetActions<E>) => {
     }),
     byId({
       name: "rotate-secret",
-      about: "Create a new secret for a webhook, and print it. For 24 hours messages are signed with both secrets.",
+      about: "Create a new secret for a webhook, and print it. For 24 hours, messages are signed with both secrets.",
       contract: contracts.webhooks.rotateSecret,
       print: printSecret
     }),
     byId({
       name: "enable",
       about:
-        "Enable a disabled webhook, or retry now if it waits for a retry. It continues with the match at which it stopped.",
+        "Enable a disabled webhook, or retry now if it is waiting for a retry. It continues with the match at which it stopped.",
       contract: contracts.webhooks.enable,
       print: ({ webhook }) => Console.log(describe(webhook))
     })

@@ -47,7 +47,7 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
       assert.strictEqual(code, 0)
       assert.match(stdout, /^The filter on x does not match: storm -is:retweet\n/)
       assert.match(stdout, /\n {2}no {3}storm {2}x\.text is "A calm␛\[31m evening"\n/)
-      assert.match(stdout, /\nNo small change makes the filter match this event and still look for the same\n/)
+      assert.match(stdout, /\nNo small change makes the filter match this event without changing what it looks for\n/)
     }
   })
 
@@ -57,9 +57,9 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
     assert.strictEqual(
       stdout,
       [
-        "On x, 1 of the newest 2 events match storm -is:retweet",
-        "- storm 1 of 2; without it, 1 more event would match",
-        "- -is:retweet 2 of 2",
+        "On x, 1 of the newest 2 events matches storm -is:retweet",
+        "- storm: 1 of 2; without it, 1 more event would match",
+        "- -is:retweet: 2 of 2",
         ""
       ].join("\n")
     )
@@ -75,6 +75,17 @@ describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
       /^earshot: The rule watches (x and firehose: add --platform x or --platform firehose|firehose and x: add --platform firehose or --platform x)\n$/
     )
     assert.match((await earshot(both, "--post", "2", "--platform", "x")).stdout, /^The filter on x matches: calm\n/)
+  })
+
+  it("names options, not fields of the request, in errors of the server", async () => {
+    const errorOf = async (...args: ReadonlyArray<string>) => (await earshot(rule, ...args)).stderr
+    assert.match(
+      await errorOf("--platform", "firehose"),
+      /^earshot: --platform: does not apply: the rule watches "x"\n$/
+    )
+    assert.match(await errorOf("--platform", "firehose", "--post", "2"), /^earshot: --platform: does not apply: /)
+    assert.match(await errorOf("--event", '{"data":{}}'), /^earshot: --event: /)
+    assert.include(await errorOf("--event", '{"data":{}}', "--json"), '"path":"event"')
   })
 
   it("prints JSON, and refuses options that do not fit", async () => {

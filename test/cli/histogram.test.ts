@@ -34,7 +34,7 @@ describe("earshot matches histogram", { timeout: START_MILLIS * 2 }, () => {
     assert.strictEqual(series[0]?.total, 2)
     const wide = await earshot("--from", "2020-01-01")
     assert.strictEqual(wide.code, 1)
-    assert.match(wide.stderr, /There would be \d+ bars, and at most 1500 are allowed/)
+    assert.match(wide.stderr, /^earshot: --unit: there would be \d+ bars, and at most 1500 are allowed/)
   })
 })
 
@@ -45,6 +45,20 @@ describe("drawBars", () => {
       "2026-11-15 06:59     0",
       "2026-11-15 07:00     1  #",
       `2026-11-15 07:01  1000  ${"#".repeat(50)}`
+    ])
+  })
+
+  it("puts four or more bars without a match in one line", () => {
+    const from = "2026-11-15T00:00:00.000Z" as Timestamp
+    const counts = [0, 0, 0, 0, 2, 0, 0, 0, 1, ...Array.from({ length: 15 }, () => 0)]
+    assert.deepStrictEqual(drawBars({ unit: "hour", from, series: [{ total: 3, counts }] }), [
+      "2026-11-15 00:00  0  for 4 hours",
+      `2026-11-15 04:00  2  ${"#".repeat(50)}`,
+      "2026-11-15 05:00  0",
+      "2026-11-15 06:00  0",
+      "2026-11-15 07:00  0",
+      `2026-11-15 08:00  1  ${"#".repeat(25)}`,
+      "2026-11-15 09:00  0  for 15 hours"
     ])
   })
 })

@@ -74,6 +74,23 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
     await run("rules", "delete", warned.stdout.split("\n")[0] ?? "")
   })
 
+  it("rules update says that there is nothing to change", async () => {
+    const created = await run(...CREATE, "--x", "gale")
+    const [id = ""] = created.stdout.split("\n")
+    assert.deepStrictEqual(await run("rules", "update", id), {
+      code: 2,
+      stdout: "",
+      stderr: "earshot: Nothing to change: pass at least one of --name, --intent, --x, --firehose\n"
+    })
+    const same = await run("rules", "update", id, "--x", "gale", "--name", "Storms")
+    assert.deepStrictEqual([same.code, same.stderr], [0, "Nothing changed: the rule already has these values\n"])
+    const renamed = await run("rules", "update", id, "--name", "Gales")
+    assert.deepStrictEqual([renamed.code, renamed.stderr], [0, ""])
+    const wrong = await run("rules", "update", id, "--name", " ")
+    assert.match(wrong.stderr, /^error: --name: /)
+    await run("rules", "delete", id)
+  })
+
   it("rules create with the same idempotency key creates one rule", async () => {
     const keyed = [...CREATE, "--idempotency-key", "once", "--x"]
     const first = await run(...keyed, "hail")
@@ -232,7 +249,7 @@ describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual(created.code, 0, created.stderr)
     const id = created.stdout.split("\n")[0] ?? ""
     assert.strictEqual((await on("node", "rules", "list", "--account", "team")).stdout.slice(0, id.length), id)
-    assert.match((await run("rules", "list")).stderr, /^No rules yet: create one with: earshot rules create\n$/)
+    assert.match((await run("rules", "list")).stderr, /^No rules yet. Create one with: earshot rules create\n$/)
     assert.match((await run("rules", "delete", id)).stderr, /Cannot find rule/)
     const unknown = await run("matches", "--account", "nobody")
     assert.strictEqual(unknown.code, 1)

@@ -37,6 +37,8 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
       const ruleId = String(rule.body["rule_id"])
 
       for (const runtime of RUNTIMES) assert.match((yield* runOn(runtime, "list")).stderr, /^No webhooks yet/)
+      const unsafe = yield* run("create", "https://user:secret@example.com/hook")
+      assert.match(unsafe.stderr, /^earshot: <address>: /)
       const created = yield* runOn(
         OTHER_RUNTIME,
         "create",
