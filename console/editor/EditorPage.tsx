@@ -1,6 +1,6 @@
 /** Writes a new rule, or a new version of one. */
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "wouter-preact"
+import { Link, useParams } from "wouter-preact"
 import { problemOf, useTRPC } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
@@ -22,12 +22,19 @@ export const EditorPage = () => {
   useTitle(id === undefined ? "New rule" : `Edit ${rule.data?.rule.name ?? "rule"}`)
 
   if (!may("write")) {
-    return <Empty title="This key can only read">To write rules, sign in with a key of the scope write.</Empty>
+    return <Empty title="This key is read-only">To edit rules, sign in with a key that has write access.</Empty>
   }
   const failed = syntax.error ?? rule.error
   if (failed !== null) {
     const retry = () => void Promise.all([syntax.refetch(), id !== undefined && rule.refetch()])
-    return <ProblemNote problem={problemOf(failed)} onRetry={retry} />
+    return (
+      <>
+        <ProblemNote problem={problemOf(failed)} onRetry={retry} />
+        <p>
+          <Link href="/">All rules</Link>
+        </p>
+      </>
+    )
   }
   // The form begins with the newest version, and later answers do not change it.
   if (syntax.data === undefined || (id !== undefined && !rule.isFetchedAfterMount)) return <Waiting />

@@ -1,5 +1,6 @@
 /** An error as the service tells it: what is wrong, where, and what to do. */
 import type { Problem } from "../client.ts"
+import { fieldLabel } from "./fieldLabel.ts"
 
 export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) => {
   const issues = issuesIn(problem.details)
@@ -9,7 +10,7 @@ export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; r
       {issues.length === 0 && <p>{problem.message}</p>}
       {issues.map(({ path, message }) => (
         <p key={path + message}>
-          {path !== "" && <code>{path}</code>} {message}
+          <Place path={path} /> {message}
         </p>
       ))}
       {onRetry !== undefined && (
@@ -22,6 +23,12 @@ export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; r
 }
 
 // ---- helpers ----
+
+const Place = ({ path }: { readonly path: string }) => {
+  const label = fieldLabel(path)
+  if (label !== undefined) return <strong>{label}:</strong>
+  return path === "" ? null : <code>{path}</code>
+}
 
 interface Issue {
   readonly path: string

@@ -19,7 +19,15 @@ export const RulePage = () => {
   const { data, error, refetch } = useQuery(trpc.rules.get.queryOptions({ rule_id: id }, { refetchInterval: 10_000 }))
   useTitle(data?.rule.name ?? "Rule")
   if (data === undefined) {
-    return error === null ? <Waiting /> : <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />
+    if (error === null) return <Waiting />
+    return (
+      <>
+        <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />
+        <p>
+          <Link href="/">All rules</Link>
+        </p>
+      </>
+    )
   }
   const { rule } = data
   return (
@@ -89,7 +97,7 @@ const Controls = ({ rule }: { readonly rule: Rule }) => {
       {isDeleting && (
         <Confirm
           title={`Delete “${rule.name}”?`}
-          action="Delete the rule"
+          action="Delete rule"
           isBusy={remove.isPending}
           problem={remove.error === null ? undefined : problemOf(remove.error)}
           onConfirm={() => remove.mutate({ rule_id: rule.id })}
@@ -118,7 +126,7 @@ const Versions = ({ rule }: { readonly rule: Rule }) => {
             <Time at={version.at} form="full" />
             {version.changed.some((field) => field.startsWith("overrides")) && (
               <details class="version-filters">
-                <summary>Filters of version {version.version}</summary>
+                <summary>Filters in version {version.version}</summary>
                 {byPlatform(version.overrides).map(([platform, filter]) => (
                   <p key={platform}>
                     {platformName(platform)} <code>{filter}</code>
@@ -138,7 +146,7 @@ const describeChange = ({ version, changed, paused }: Version): string => {
   const changes = changed.map((field) => {
     if (field === "paused") return paused ? "paused" : "resumed"
     const [, platform] = field.split("overrides.")
-    return platform === undefined ? `new ${field}` : `new filter for ${platformName(platform)}`
+    return platform === undefined ? `${field} changed` : `filter for ${platformName(platform)} changed`
   })
   return changes.join(", ")
 }

@@ -93,7 +93,26 @@ describeInBrowser("the pages of the console", (openPage) => {
     await page.goto(`${server.url}/console/platforms#key=${KEY}`)
     await page.getByText(`Connected to ${simulated}, not to X itself`).waitFor()
     assert.strictEqual(await page.getByText("Connected to the real platform").count(), 0)
-    await page.getByText("Without the real platform").waitFor()
+    await page.getByText("Runs in process, not connected to the real platform").waitFor()
+  })
+
+  it("lead back to the list from a rule that does not exist", async () => {
+    const page = await openPage()
+    for (const path of ["rule_nobody", "rule_nobody/edit"]) {
+      await page.goto(`${server.url}/console/rules/${path}#key=${KEY}`)
+      await page.getByText('Cannot find rule "rule_nobody"').waitFor()
+      await page.getByRole("link", { name: "All rules", exact: true }).click()
+      await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+    }
+  })
+
+  it("name a field by its label if it is not valid", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
+    await page.getByRole("button", { name: "New webhook" }).first().click()
+    await page.getByLabel("URL").fill("https://user:secret@example.com/hook")
+    await page.getByRole("button", { name: "Create webhook" }).click()
+    assert.match(String(await page.getByRole("alert").textContent()), /^URL: /)
   })
 
   it("show a gap that the platform caused", async () => {
@@ -115,10 +134,10 @@ describeInBrowser("the pages of the console", (openPage) => {
     const page = await openPage()
     await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
     const card = page.getByRole("region", { name: url })
-    await card.getByRole("button", { name: "Send a test" }).click()
-    await card.getByText(/^Last test .*delivered, answered 200/).waitFor()
+    await card.getByRole("button", { name: "Send test" }).click()
+    await card.getByText(/^Last test .*delivered, HTTP 200/).waitFor()
     await card.getByText(/^Last delivery .*failed.*Answered 500/).waitFor()
-    await card.getByText("Deliveries fail", { exact: true }).waitFor()
+    await card.getByText("Deliveries are failing", { exact: true }).waitFor()
   })
 
   it("create a webhook, test it, and show the attempt with its answer", async () => {
@@ -126,11 +145,8 @@ describeInBrowser("the pages of the console", (openPage) => {
     await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
     await page.getByRole("button", { name: "New webhook" }).first().click()
     await page.getByLabel("URL").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`)
-    await page.getByRole("button", { name: "Create the webhook" }).click()
-    await page
-      .getByRole("button", { name: /^(Send a )?[Tt]est/ })
-      .first()
-      .click()
+    await page.getByRole("button", { name: "Create webhook" }).click()
+    await page.getByRole("button", { name: "Send test" }).first().click()
     await page
       .getByText(/\b200\b/)
       .first()
