@@ -80,7 +80,7 @@ const Page = () => {
           <Route path="/webhooks" component={WebhooksPage} />
           <Route path="/keys" component={KeysPage} />
           <Route>
-            <Empty title="There is no such page">Choose one of the pages above.</Empty>
+            <Empty title="Page not found">Choose a page from the menu above.</Empty>
           </Route>
         </Switch>
       </Suspense>

@@ -18,7 +18,7 @@ export const Frame = ({
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header class="bar">
         <Link href="/" class="brand">
@@ -83,7 +83,7 @@ const ServerNotes = () => {
   const notes = [
     data?.platforms.some(({ demo_feed }) => demo_feed) && {
       text: "Demo data",
-      title: "This server makes up posts and pages, to try rules on"
+      title: "This server generates sample posts and pages, so that you can try out rules"
     },
     data?.drill?.upstream === "off" && {
       text: "Upstream off",
@@ -91,7 +91,7 @@ const ServerNotes = () => {
     },
     data?.drill?.webhooks === "off" && {
       text: "Webhooks off",
-      title: "Drill: this server sends nothing to webhooks, and messages stay queued"
+      title: "Drill: this server sends nothing to webhooks; messages stay queued"
     }
   ].filter((note) => typeof note === "object")
   return notes.map(({ text, title }) => (
@@ -109,7 +109,7 @@ const ThemeButton = () => {
     show(next)
   }
   return (
-    <button type="button" class="plain" onClick={change} title="Change between the system's theme, light and dark">
+    <button type="button" class="plain" onClick={change} title="Switch between the system theme, light and dark">
       {{ system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme]}
     </button>
   )

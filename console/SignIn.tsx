@@ -42,7 +42,7 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
             checked={isRemembered}
             onChange={(event) => setRemembered(event.currentTarget.checked)}
           />
-          Remember it in this browser
+          Remember the key in this browser
         </label>
         {problem !== undefined && <ProblemNote problem={problem} />}
         <button type="submit" class="main" disabled={isTrying}>
@@ -51,8 +51,8 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
       </form>
       <p class="quiet">
         The server printed a key when it first started, or wrote it to the file <code>first-key</code> in its data
-        folder. To create another one, run <code>npx earshot keys create</code>. Without “remember”, the key is
-        forgotten when you close this tab.
+        folder. To create another one, run <code>npx earshot keys create</code>. If the browser does not remember the
+        key, you sign in again in each new tab.
       </p>
     </main>
   )
@@ -63,5 +63,5 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
 /** The service tells programs which header to send. */
 const UNKNOWN_KEY: Problem = {
   code: "unauthenticated",
-  message: "The server does not know this key, or it was revoked or has expired. Check that all of it is there."
+  message: "This key is unknown, expired or revoked. Check that you copied all of it."
 }

@@ -65,5 +65,5 @@ export const problemOf = (error: unknown): Problem => {
   if (typeof data === "object" && data !== null && "code" in data && typeof data.code === "string") {
     return { code: data.code, message: error.message, ...("details" in data && { details: data.details }) }
   }
-  return { code: "unavailable", message: "The server does not answer. Check that it runs, then try again." }
+  return { code: "unavailable", message: "The server is not responding. Check that it is running, then try again." }
 }

@@ -67,9 +67,13 @@ export const CoveragePage = () => {
       {error !== null && <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />}
       {coverage === undefined && error === null && <Waiting />}
       {coverage?.platforms.length === 0 && (
-        <Empty title="There is nothing to watch yet">
-          {may("write") ? <Link href="/rules/new">Create a rule</Link> : "Create a rule with a key of the scope write"}:
-          then this page shows when it was watched, and its matches over time.
+        <Empty title="Nothing to watch yet">
+          {may("write") ? (
+            <Link href="/rules/new">Create a rule</Link>
+          ) : (
+            "Create a rule with a key that has write access"
+          )}{" "}
+          to see when it was watched, and its matches over time.
         </Empty>
       )}
       {coverage !== undefined && coverage.platforms.length > 0 && (
@@ -77,7 +81,7 @@ export const CoveragePage = () => {
           <ZoomControls period={period} whole={whole} isZoomed={zoom !== undefined} onZoom={setZoom} onReset={reset} />
           {whole.from > chosen.from && (
             <p class="quiet">
-              There is nothing to show from before <Time at={new Date(whole.from).toISOString()} form="full" />.
+              No data before <Time at={new Date(whole.from).toISOString()} form="full" />.
             </p>
           )}
           <section>
@@ -171,7 +175,7 @@ const ZoomControls = ({
         Later
       </button>
       <button type="button" disabled={!isZoomed} onClick={onReset}>
-        Whole period
+        Reset zoom
       </button>
     </div>
   )
@@ -181,6 +185,6 @@ const ZoomControls = ({
 const KeptSince = ({ coverage, period }: { readonly coverage: Coverage; readonly period: Period }) =>
   coverage.kept_since === undefined || Date.parse(coverage.kept_since) <= period.from ? null : (
     <p class="quiet">
-      Matches from before <Time at={coverage.kept_since} form="full" /> are deleted.
+      Matches from before <Time at={coverage.kept_since} form="full" /> have been deleted.
     </p>
   )

@@ -29,7 +29,7 @@ export const GapTable = ({
               <th scope="col">State</th>
               <th scope="col">From</th>
               <th scope="col">To</th>
-              <th scope="col">Length</th>
+              <th scope="col">Duration</th>
               <th scope="col">Where</th>
               <th scope="col">Cause</th>
             </tr>
@@ -44,7 +44,7 @@ export const GapTable = ({
                   <Time at={new Date(from).toISOString()} form="full" />
                 </td>
                 <td data-name="To">{isOpen ? "still open" : <Time at={new Date(to).toISOString()} form="full" />}</td>
-                <td data-name="Length">{duration(to - from)}</td>
+                <td data-name="Duration">{duration(to - from)}</td>
                 <td data-name="Where">
                   {platformName(platform)}
                   {ruleId !== undefined && (
@@ -63,9 +63,7 @@ export const GapTable = ({
         </table>
       </section>
       {platforms.some(({ more_gaps }) => more_gaps) && (
-        <p class="quiet">
-          There are more gaps than these: only the newest are listed. Choose a rule or a shorter time.
-        </p>
+        <p class="quiet">Only the newest gaps are listed. To see others, choose a rule or a shorter period.</p>
       )}
     </>
   )

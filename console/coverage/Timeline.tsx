@@ -40,7 +40,7 @@ export const Timeline = ({ rows, period }: { readonly rows: ReadonlyArray<Timeli
       </div>
       <p class="timeline-detail">
         {shown === undefined ? (
-          <span class="quiet">Point at a gap to read about it, or move to it with the Tab and arrow keys.</span>
+          <span class="quiet">Hover over a gap for details, or reach it with Tab and the arrow keys.</span>
         ) : (
           describeGap(shown)
         )}

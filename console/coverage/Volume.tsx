@@ -78,7 +78,7 @@ const momentOf = ({ from, unit }: Histogram, bar: number): string =>
 
 const describeBar = (histogram: Histogram, lines: ReadonlyArray<Line>, bar: number | undefined): string => {
   if (bar === undefined || lines[0]?.counts[bar] === undefined) {
-    return `Matches per ${histogram.unit}; the last one may not be over yet. Drag over the chart to zoom, double click to see the whole period again.`
+    return `Matches per ${histogram.unit}; the last ${histogram.unit} may still be running. Drag over the chart to zoom in, double-click to reset.`
   }
   const counts = lines.map(({ label, counts }) => `${label} ${numbers.format(counts[bar] ?? 0)}`)
   return `${momentOf(histogram, bar)}: ${counts.join(", ")}`
@@ -90,8 +90,8 @@ const LineTable = ({ histogram, lines }: { readonly histogram: Histogram; readon
       <tr>
         <th scope="col">{histogram.series[0]?.rule_id === undefined ? "Platform" : "Rule"}</th>
         <th scope="col">Matches</th>
-        <th scope="col">Most in one {histogram.unit}</th>
-        <th scope="col">Course</th>
+        <th scope="col">Peak per {histogram.unit}</th>
+        <th scope="col">Trend</th>
       </tr>
     </thead>
     <tbody>

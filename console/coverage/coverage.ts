@@ -142,7 +142,7 @@ export const describeCoverage = (coverage: PlatformCoverage, period: Period): st
     all.length === 0 ? `${watched}, no gaps` : watched,
     ...(gaps.length === 0 ? [] : [`${more}${counted(gaps.length, "gap")}${describeLost(gaps)}${open}`]),
     ...(off === 0 ? [] : [`nothing to watch for ${duration(off)}`]),
-    ...(own.length === all.length ? [] : [`${gaps.length === 0 ? "gaps only" : "more gaps"} of single rules`])
+    ...(own.length === all.length ? [] : [`${gaps.length === 0 ? "gaps only" : "more gaps"} in single rules`])
   ].join("; ")
 }
 
@@ -153,15 +153,15 @@ const CAUSES: Readonly<Partial<Record<WireGap["cause"], string>>> = {
   outage: "The platform could not be reached",
   stall: "The stream was silent for too long",
   cap: "A limit of the platform was reached",
-  credit: "The account at the platform has no credit",
+  credit: "The platform account has no credit left",
   not_configured: "The platform denies access to this server",
   store_down: "Matches could not be stored",
-  unreadable: "The platform sent something unreadable",
-  rule_failed: "The platform rejects the rule",
-  rules_dropped: "The platform had lost the rule",
-  matching: "The rule was paused: the rules of the account cost too much to match",
-  budget: "Paused for the monthly budget",
-  upstream_off: "The server was told to leave the platform alone"
+  unreadable: "The platform sent unreadable data",
+  rule_failed: "The platform rejected the rule",
+  rules_dropped: "The platform lost the rule",
+  matching: "The rule was paused: matching the rules of the account took too long",
+  budget: "Paused to stay within the monthly budget",
+  upstream_off: "The server was set not to connect to the platform"
 }
 
 const kindOf = ({

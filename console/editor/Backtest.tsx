@@ -42,10 +42,10 @@ export const Backtest = ({
         <button
           type="button"
           disabled={ask.isPending}
-          title="Sends the filter to the platform. Nothing is registered"
+          title="Asks the platform whether it accepts the filter. Nothing is registered"
           onClick={() => ask.mutate(text)}
         >
-          {ask.isPending ? "Asking…" : `Ask ${platformName(platform)} itself`}
+          {ask.isPending ? "Asking…" : `Ask ${platformName(platform)}`}
         </button>
       </div>
       {failed !== null && <ProblemNote problem={problemOf(failed)} />}
@@ -80,7 +80,7 @@ const Answer = ({
   if (answer?.result === undefined) return null
   return (
     <div class="card" role="status">
-      {answer.text !== text && <p class="warning">The filter has changed since: this is about the earlier text.</p>}
+      {answer.text !== text && <p class="warning">The filter has changed since this result.</p>}
       {answer.result.valid ? children(answer.result) : <p>The filter is not valid yet: fix its errors first.</p>}
     </div>
   )
@@ -113,7 +113,7 @@ const Tested = ({
     recorded
   } = backtest
   const shown = newest ?? samples
-  if (tested === 0) return <p>{note ?? `There are no ${events} to test yet`}.</p>
+  if (tested === 0) return <p>{note ?? `There are no ${events} to test on yet`}.</p>
   return (
     <>
       <p>
@@ -122,7 +122,7 @@ const Tested = ({
         </strong>
         {share !== undefined && matched > 0 && ` (${percents.format(share)})`}
         {per_hour !== undefined && matched > 0 && `, about ${rates.format(per_hour)} per hour`}.{" "}
-        {already_matched > 0 && `${numbers.format(already_matched)} of them match an active rule of yours already. `}
+        {already_matched > 0 && `${numbers.format(already_matched)} of them already match one of your active rules. `}
         {from !== undefined && to !== undefined && (
           <span class="quiet">
             From <Time at={from} /> to <Time at={to} />.
@@ -136,15 +136,17 @@ const Tested = ({
       )}
       {recorded !== undefined && (
         <p class="quiet">
-          {numbers.format(recorded)} {events} are older recordings: they count by the time that they span themselves.
+          {numbers.format(recorded)} {events} are from a recording. Their rate is based on the time that the recording
+          covers.
         </p>
       )}
-      {missed !== undefined && <p class="quiet">{numbers.format(missed)} of the same time were not kept.</p>}
+      {missed !== undefined && <p class="quiet">{numbers.format(missed)} more from the same time were not kept.</p>}
       {note !== undefined && <p class="quiet">{note}</p>}
       {matched === 0 && (
         <p>
           Use fewer or more common words.
-          {newest !== undefined && ` These are the newest ${events}: ask of any why it does not match.`}
+          {newest !== undefined &&
+            ` These are the newest ${events}: choose “Why not?” to see why one of them does not match.`}
         </p>
       )}
       {shown.length > 0 && (
@@ -171,7 +173,7 @@ type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 const reasonToJudge = (platform: string, { asked, judged_by, address }: Verdict): string => {
   const name = platformName(platform)
   if (!asked) return `${name} was not asked: it runs in process here. `
-  const place = address === undefined ? "" : `This server asks ${address} in place of ${name}. `
+  const place = address === undefined ? "" : `This server asks ${address} instead of ${name}. `
   return judged_by === "earshot"
     ? `${place === "" ? `${name} was asked` : `${place}It was asked`} and gave no verdict. `
     : place
@@ -213,7 +215,7 @@ const Asked = ({
           {new Intl.NumberFormat(undefined, { style: "currency", currency: price.currency }).format(price.per_month)}{" "}
           per month
         </strong>
-        , less what other rules of this server bring anyway.
+        , minus the posts that other rules of this server already match.
       </p>
     )}
   </>

@@ -22,13 +22,13 @@ export const Conflict = ({
   const { rule } = data
   return (
     <div class="problem" role="alert">
-      <p>Someone else changed this rule: it is at version {rule.version} now. Your changes are not saved.</p>
+      <p>Someone else changed this rule: it is now at version {rule.version}. Your changes are not saved.</p>
       <div class="filter-actions">
         <button type="button" onClick={() => onLoad(rule)}>
-          Load version {rule.version} and drop my changes
+          Load version {rule.version} and discard my changes
         </button>
         <button type="button" class="danger" onClick={() => onOverwrite(rule)}>
-          Save mine over it
+          Overwrite it with my changes
         </button>
       </div>
     </div>

@@ -53,7 +53,7 @@ export const FilterCard = ({
   return (
     <section class="filter-card" aria-labelledby={`filter-${platform}`}>
       <h2 id={`filter-${platform}`}>
-        Which {events} of {platformName(platform)}?
+        Filter for {platformName(platform)} {events}
       </h2>
       <div class="filter-columns">
         <div>
@@ -67,7 +67,7 @@ export const FilterCard = ({
           />
           {isMissing && isEmpty && (
             <p class="problem" role="alert">
-              Write the filter for {platformName(platform)}, or choose one of the examples.
+              Write a filter for {platformName(platform)}, or start with an example.
             </p>
           )}
           {check.problem !== undefined && <ProblemNote problem={check.problem} />}
@@ -80,7 +80,7 @@ export const FilterCard = ({
               <Examples examples={[starter, ...help.examples.slice(0, 2)]} onUse={apply} />
             </>
           ) : check.result?.valid !== true ? (
-            <p class="quiet">Once the filter is valid, its translation for other platforms appears here.</p>
+            <p class="quiet">Translations for other platforms appear here once the filter is valid.</p>
           ) : (
             <Translations
               text={check.text}

@@ -45,7 +45,7 @@ export const LanguageGuide = ({
       <summary>Operators and examples</summary>
       <p>{help.summary}</p>
       <label class="guide-search">
-        Search the operators of {platformName(platform)}
+        Search {platformName(platform)} operators
         <input
           type="search"
           value={search}
@@ -78,7 +78,7 @@ export const LanguageGuide = ({
           )
         })}
       </dl>
-      {found.length === 0 && <p class="quiet">No operator has these words.</p>}
+      {found.length === 0 && <p class="quiet">No operators found.</p>}
       <h3>Examples</h3>
       <Examples examples={help.examples} onUse={onUse} />
     </details>

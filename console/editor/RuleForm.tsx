@@ -83,7 +83,7 @@ export const RuleForm = ({
       </div>
       {isRestored && (
         <p class="draft-note">
-          Your unsaved changes are back.{" "}
+          Your unsaved changes were restored.{" "}
           <button type="button" class="plain" onClick={() => replace(saved)}>
             Discard them
           </button>
@@ -102,7 +102,7 @@ export const RuleForm = ({
           const help = platforms[platform]
           return help === undefined ? (
             <p key={platform} class="warning">
-              This server does not have the platform {platformName(platform)}. Its filter stays as it is.
+              This server does not offer {platformName(platform)}. Its filter stays unchanged.
             </p>
           ) : (
             <FilterCard
@@ -129,12 +129,12 @@ export const RuleForm = ({
           problem !== undefined && <ProblemNote problem={problem} />
         )}
         <button type="submit" class="main" disabled={save.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
-          {save.isPending ? "Saving…" : rule === undefined ? "Create the rule" : "Save a new version"}
+          {save.isPending ? "Saving…" : rule === undefined ? "Create rule" : "Save new version"}
         </button>
         <Link href={rule === undefined ? "/" : `/rules/${rule.id}`} class="button">
           Cancel
         </Link>
-        <span class="quiet">{isChanged && "Not saved yet. Ctrl-Enter saves."}</span>
+        <span class="quiet">{isChanged && "Unsaved changes. Press Ctrl+Enter to save."}</span>
       </div>
     </form>
   )
@@ -162,12 +162,12 @@ const About = ({ draft, onChange }: { readonly draft: Draft; readonly onChange: 
       />
     </label>
     <label>
-      What it should find, and why
+      Intent: what should it find, and why?
       <textarea
         required
         rows={2}
         maxLength={4000}
-        placeholder="Hear of strong earthquakes within a minute, to warn our team"
+        placeholder="Find strong earthquakes within a minute, so that we can warn our team"
         value={draft.intent}
         onInput={({ currentTarget: { value } }) => onChange((draft) => ({ ...draft, intent: value }))}
       />

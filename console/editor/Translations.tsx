@@ -46,11 +46,11 @@ export const Translations = ({
 // ---- helpers ----
 
 const MEANINGS: Readonly<Record<Translation["fidelity"], string>> = {
-  exact: "selects the same",
-  wider: "selects more",
-  narrower: "selects less",
-  different: "selects some more, some less",
-  impossible: "has no translation"
+  exact: "matches the same",
+  wider: "matches more",
+  narrower: "matches less",
+  different: "matches some more, some less",
+  impossible: "no translation"
 }
 
 const UseButton = ({
@@ -65,7 +65,7 @@ const UseButton = ({
   readonly onUse: (platform: string, text: string) => void
 }) =>
   present?.trim() === text ? (
-    <p class="quiet">This is the filter for {platformName(platform)}.</p>
+    <p class="quiet">This is already the filter for {platformName(platform)}.</p>
   ) : (
     <button type="button" onClick={() => onUse(platform, text)}>
       Use this for {platformName(platform)}
@@ -82,7 +82,8 @@ const Losses = ({ text, clauses }: { readonly text: string; readonly clauses: Re
           <code>{text.slice(clause.span.start, clause.span.end)}</code>: <Prose>{clause.reason}</Prose>
           {clause.witnesses?.map(({ effect, matched_by, events }) => (
             <p class="quiet" key={effect}>
-              For example, only {matched_by} finds: {languageOf(matched_by).summaryOf(events[matched_by]).text}
+              For example, only {platformName(matched_by)} matches:{" "}
+              {languageOf(matched_by).summaryOf(events[matched_by]).text}
             </p>
           ))}
         </li>

@@ -22,7 +22,7 @@ export const WhyNot = ({
   readonly tried: unknown
   readonly onUse: (text: string) => void
 }) => {
-  const { events, eventOf } = languageOf(platform)
+  const { eventOf } = languageOf(platform)
   const client = useTRPCClient()
   const [pasted, paste] = useState(tried === undefined ? "" : JSON.stringify(tried, null, 2))
   const [problem, setProblem] = useState<Problem>()
@@ -47,9 +47,9 @@ export const WhyNot = ({
   const answer = problem === undefined ? explain.data : undefined
   return (
     <details class="why-not" ref={details} open={tried !== undefined}>
-      <summary>Why not? Try it on one of the {events}</summary>
+      <summary>Why not? Test the filter on one event</summary>
       <label>
-        Paste one of the {events}: the event as JSON, or only its text
+        Paste an event as JSON, or just its text
         <textarea
           class="code"
           rows={4}
@@ -61,11 +61,11 @@ export const WhyNot = ({
       </label>
       <div class="filter-actions">
         <button type="button" disabled={explain.isPending || pasted.trim() === ""} onClick={ask}>
-          Explain the filter on it
+          Explain
         </button>
       </div>
       {pasted.trim() !== "" && !isJson(pasted) && (
-        <p class="quiet">This is only a text: its language, author and address are unknown, so they match nothing.</p>
+        <p class="quiet">This is plain text without a language, author or address, so filters on those do not match.</p>
       )}
       {problem !== undefined && <ProblemNote problem={problem} />}
       {answer?.result?.valid === false && <p role="status">The filter is not valid yet: fix its errors first.</p>}
@@ -84,8 +84,8 @@ export const WhyNot = ({
 // ---- helpers ----
 
 const outcome = (held: boolean, negated: boolean): string => {
-  if (negated) return held ? "holds, but the filter excludes it" : "does not hold, as the filter wants"
-  return held ? "holds" : "does not hold"
+  if (negated) return held ? "matches, but the filter excludes it" : "does not match, as the filter requires"
+  return held ? "matches" : "does not match"
 }
 
 const Explained = ({
@@ -103,10 +103,10 @@ const Explained = ({
   const isDecisive = (start: number) => decisive.some((span) => span.start === start)
   return (
     <div role="status">
-      {isOld && <p class="warning">The filter has changed since: this is about the earlier text.</p>}
+      {isOld && <p class="warning">The filter has changed since this result.</p>}
       <p>
         <strong class={matched ? "fine" : "warning"}>{matched ? "It matches." : "It does not match."}</strong>{" "}
-        {decisive.length > 0 && "The marked clauses decide."}
+        {decisive.length > 0 && "The highlighted clauses decided this."}
       </p>
       <ul class="filter-clauses">
         {clauses.map(({ span, held, negated, description, tested }) => (
@@ -123,7 +123,7 @@ const Explained = ({
               <Prose>{description}</Prose>.{" "}
               {tested !== undefined &&
                 (tested.values.length === 0
-                  ? `${tested.field}: nothing`
+                  ? `${tested.field}: empty`
                   : `${tested.field}: ${tested.values.join(" · ")}`)}
             </p>
           </li>

@@ -21,7 +21,7 @@ export const KeyRow = ({ apiKey, onSecret }: { readonly apiKey: Key; readonly on
           {apiKey.scope}
           <span class="state-word">{state}</span>
         </span>
-        {isOwn(apiKey) && <span> · this console uses it</span>}
+        {isOwn(apiKey) && <span> · used by this console</span>}
         <Dates apiKey={apiKey} />
       </div>
       {state === "active" && (
@@ -111,15 +111,15 @@ const Rotate = ({
   )
   return (
     <Confirm
-      title={`Replace the secret of “${apiKey.name}”?`}
-      action="Make a new secret"
+      title={`Create a new secret for “${apiKey.name}”?`}
+      action="Create new secret"
       isBusy={rotate.isPending}
       problem={rotate.error === null ? undefined : problemOf(rotate.error)}
       onConfirm={() => rotate.mutate({ key_id: apiKey.id, overlap_seconds: overlap })}
       onClose={onClose}
     >
       <label>
-        The old secret works
+        The old secret keeps working
         <select value={overlap} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
           {OVERLAPS.map(([seconds, label]) => (
             <option key={seconds} value={seconds}>
@@ -129,15 +129,15 @@ const Rotate = ({
         </select>
       </label>
       <p>
-        Until then, give the new secret to all programs that use the key. Name, scope and expiry stay.
-        {isOwn(apiKey) && " This console uses the key: sign in with the new secret."}
+        Switch all programs that use the key to the new secret in that time. Name, scope and expiry stay the same.
+        {isOwn(apiKey) && " This console uses the key: sign in again with the new secret."}
       </p>
     </Confirm>
   )
 }
 
 const OVERLAPS = [
-  [0, "no longer"],
+  [0, "not at all"],
   [3_600, "for an hour"],
   [86_400, "for a day"],
   [604_800, "for a week"],
@@ -157,14 +157,14 @@ const Revoke = ({ apiKey, onClose }: { readonly apiKey: Key; readonly onClose: (
   return (
     <Confirm
       title={`Revoke “${apiKey.name}”?`}
-      action="Revoke the key"
+      action="Revoke key"
       isBusy={revoke.isPending}
       problem={revoke.error === null ? undefined : problemOf(revoke.error)}
       onConfirm={() => revoke.mutate({ key_id: apiKey.id })}
       onClose={onClose}
     >
       <p>
-        All programs that use <code>{apiKey.hint}</code> stop working at once, for good: {STOPS[apiKey.scope]}.{" "}
+        All programs that use <code>{apiKey.hint}</code> lose access at once, for good: {STOPS[apiKey.scope]}.{" "}
         {apiKey.last_used_at === null ? (
           "It was never used."
         ) : (
@@ -173,7 +173,7 @@ const Revoke = ({ apiKey, onClose }: { readonly apiKey: Key; readonly onClose: (
           </>
         )}
       </p>
-      <p>Rules and webhooks that were created with it go on.</p>
+      <p>Rules and webhooks created with it keep working.</p>
       {isOwn(apiKey) && <p class="warning">This console uses the key: you will have to sign in with another one.</p>}
     </Confirm>
   )

@@ -51,7 +51,7 @@ const Keys = () => {
       {issued !== undefined && (
         <Secret
           key={issued.secret}
-          title={`The key “${issued.key.name}”`}
+          title={`Key “${issued.key.name}”`}
           secret={issued.secret}
           hint={HINTS[issued.key.scope]}
           onDone={() => setIssued(undefined)}
@@ -69,7 +69,7 @@ const Keys = () => {
 }
 
 const HINTS: Readonly<Record<Issued["key"]["scope"], string>> = {
-  read: "It allows lists, streams and status.",
-  write: "It allows lists, streams, status, rules, webhooks and events.",
-  admin: "It allows everything in the account, keys too."
+  read: "It can read lists, streams and status.",
+  write: "It can read everything, manage rules and webhooks, and send events.",
+  admin: "It can do everything in the account, including managing keys."
 }

@@ -12,7 +12,7 @@ export const Limits = ({ hasHeading }: { readonly hasHeading: boolean }) => {
     <section aria-label="Limits">
       {hasHeading && <h2>Limits</h2>}
       <p class="quiet">
-        Beyond a limit, requests fail with <code>resource_exhausted</code>. The operator of the server can change the
+        Requests over a limit fail with <code>resource_exhausted</code>. The operator of the server can change the
         limits of an account.
       </p>
       <dl class="facts">

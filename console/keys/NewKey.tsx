@@ -56,7 +56,7 @@ export const NewKey = ({
         ))}
       </fieldset>
       <label>
-        Stops working
+        Expires
         <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
           {EXPIRIES.map(([value, label]) => (
             <option key={value} value={value}>
@@ -71,7 +71,7 @@ export const NewKey = ({
           Cancel
         </button>
         <button type="submit" class="main" disabled={create.isPending}>
-          Create the key
+          Create key
         </button>
       </div>
     </form>
@@ -82,8 +82,8 @@ export const NewKey = ({
 
 const SCOPES: ReadonlyArray<readonly [Scope, string]> = [
   ["read", "read: lists, streams and status"],
-  ["write", "write: also rules, webhooks and events"],
-  ["admin", "admin: also keys"]
+  ["write", "write: read, plus rules, webhooks and events"],
+  ["admin", "admin: write, plus keys"]
 ]
 
 /** In days; 0: never. */

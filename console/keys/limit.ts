@@ -6,7 +6,7 @@ type Limit = Answers["account"]["get"]["limits"][number]
 /** Such as `3.5 MiB of 10 GiB`. */
 export const describeLimit = ({ name, limit, used, resets_in_seconds }: Omit<Limit, "description">): string => {
   const format = name === "bytes" ? formatBytes : (amount: number) => numbers.format(amount)
-  const again = resets_in_seconds === undefined || used === 0 ? "" : "; starts again within the minute"
+  const again = resets_in_seconds === undefined || used === 0 ? "" : "; resets within a minute"
   return limit === null ? `${format(used)}, no limit` : `${format(used)} of ${format(limit)}${again}`
 }
 

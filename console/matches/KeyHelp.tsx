@@ -7,7 +7,7 @@ export const KeyHelp = ({ onClose }: { readonly onClose: () => void }) => {
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="keys-title">
-      <h2 id="keys-title">Shortcuts</h2>
+      <h2 id="keys-title">Keyboard shortcuts</h2>
       <dl class="keys">
         {KEYS.map(({ name, help }) => (
           <div key={name}>

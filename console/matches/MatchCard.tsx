@@ -45,11 +45,10 @@ export const MatchCard = ({
       </header>
       {match.redacted !== undefined ? (
         <p class="quiet match-redacted">
-          {REASONS[match.redacted.reason]} Its content was removed here, too:{" "}
-          <Time at={match.redacted.at} form="full" />
+          {REASONS[match.redacted.reason]} Its content was removed here too: <Time at={match.redacted.at} form="full" />
         </p>
       ) : content === undefined ? (
-        <p class="quiet">An event of another form: see its JSON.</p>
+        <p class="quiet">This event cannot be displayed: see its JSON.</p>
       ) : (
         <MatchContent
           content={content}
@@ -61,7 +60,7 @@ export const MatchCard = ({
       <footer class="match-foot">
         {content?.link !== undefined && (
           <a href={content.link} target="_blank" rel="noopener noreferrer">
-            Open the {content.kind}
+            Open {content.kind}
           </a>
         )}
         {match.redacted === undefined && (
@@ -88,8 +87,8 @@ export const MatchCard = ({
 
 const REASONS: Readonly<Record<NonNullable<Match["redacted"]>["reason"], string>> = {
   deleted: "The post was deleted on the platform.",
-  withheld: "The platform withholds the post.",
-  edited: "The post was edited: the new version is a post of its own.",
+  withheld: "The platform is withholding the post.",
+  edited: "The post was edited: the new version is a separate post.",
   operator: "The operator of this server removed the post."
 }
 

@@ -33,7 +33,7 @@ export const MatchContent = ({
       ))}
       {isCut && (
         <button type="button" class="plain" onClick={onWhole}>
-          Show all of it
+          Show all
         </button>
       )}
     </div>

@@ -141,10 +141,10 @@ const OpenGaps = ({
     <>
       {gaps.slice(0, MAX_GAPS).map(({ platform, ruleId, since, detail }) => (
         <p class="card warning match-gap" role="status" key={platform + ruleId + since}>
-          {ruleId !== undefined && `The rule "${rules.get(ruleId)?.name ?? ruleId}" is not watched on `}
+          {ruleId !== undefined && `The rule "${rules.get(ruleId)?.name ?? ruleId}" has not been watched on `}
           {platformName(platform)}
-          {ruleId === undefined && " is not watched"} since <Time at={since} />: {detail}. New matches may be missing.{" "}
-          <Link href="/coverage">Coverage</Link>
+          {ruleId === undefined && " has not been watched"} since <Time at={since} />: {detail}. New matches may be
+          missing. <Link href="/coverage">Coverage</Link>
         </p>
       ))}
       {gaps.length > MAX_GAPS && (
@@ -159,9 +159,14 @@ const OpenGaps = ({
 const NoRules = () => {
   const { may } = useReader()
   return (
-    <Empty title="There are no rules yet">
-      Matches need a rule.{" "}
-      {may("write") ? <Link href="/rules/new">Create the first one</Link> : "Create one with a key of the scope write"}.
+    <Empty title="No rules yet">
+      {may("write") ? (
+        <>
+          <Link href="/rules/new">Create your first rule</Link> to get matches.
+        </>
+      ) : (
+        "To create a rule, sign in with a key that has write access."
+      )}
     </Empty>
   )
 }
@@ -169,10 +174,10 @@ const NoRules = () => {
 const NoMatches = ({ filter }: { readonly filter: Filter }) => {
   const isNarrow = filter.from !== undefined || filter.to !== undefined || filter.platform !== undefined
   return (
-    <Empty title={isNarrow ? "No match fits the filter" : "There are no matches yet"}>
+    <Empty title={isNarrow ? "No matches for this filter" : "No matches yet"}>
       {filter.to !== undefined
         ? "Choose another time, or clear the filter."
-        : "The next one appears here as soon as it is stored."}
+        : "New matches appear here as soon as they are stored."}
     </Empty>
   )
 }
@@ -192,7 +197,7 @@ const End = ({
   if (isFull(tail) && oldest !== undefined) {
     return (
       <p class="quiet match-end">
-        This page keeps {MAX_KEPT.toLocaleString()} matches; older ones were dropped from it, not from the store.{" "}
+        This page shows up to {MAX_KEPT.toLocaleString()} matches. Older ones are still stored.{" "}
         <Link href={addressOf({ ...filter, to: oldest.created_at })}>Show older matches</Link>
       </p>
     )
@@ -200,7 +205,7 @@ const End = ({
   return (
     <p class="quiet match-end">
       {tail.older === undefined ? (
-        "There are no older matches."
+        "No older matches."
       ) : (
         <button type="button" disabled={isLoading} onClick={onOlder}>
           {isLoading ? "Loading…" : "Show older matches"}

@@ -21,7 +21,7 @@ export const Why = ({
   useEffect(() => data && onPlaces(placesOf(data.clauses)), [data])
   if (data === undefined) {
     return error === null ? (
-      <p class="quiet">Asking why…</p>
+      <p class="quiet">Loading…</p>
     ) : (
       <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />
     )
@@ -83,5 +83,5 @@ const Found = ({ clause: { tested } }: { readonly clause: Clause }) => {
       </>
     )
   }
-  return value === undefined ? null : <span class="quiet clipped-value">, tested on “{value}”</span>
+  return value === undefined ? null : <span class="quiet clipped-value">, tested against “{value}”</span>
 }

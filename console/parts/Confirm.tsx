@@ -14,7 +14,7 @@ export const Confirm = ({
   children
 }: {
   readonly title: string
-  /** What the button does: "Delete the rule". */
+  /** What the button does: "Delete rule". */
   readonly action: string
   readonly isBusy: boolean
   readonly problem?: Problem | undefined

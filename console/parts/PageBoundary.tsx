@@ -14,5 +14,5 @@ export const PageBoundary = ({ children }: { readonly children: ComponentChildre
 
 const FAILED = {
   code: "unavailable",
-  message: "This page could not be shown: the server cannot be reached, or it was updated meanwhile."
+  message: "This page could not be loaded: the server cannot be reached or was just updated."
 }

@@ -18,14 +18,14 @@ export const Secret = ({
   const copy = () =>
     navigator.clipboard.writeText(secret).then(
       () => setCopied("Copied"),
-      () => setCopied("This browser does not allow it: select the text and copy it")
+      () => setCopied("This browser blocks copying: select the text and copy it yourself")
     )
   return (
     <section class="card secret">
       <h2 ref={heading} tabIndex={-1}>
         {title}
       </h2>
-      <p>{hint} It is shown only now: Earshot cannot show it again.</p>
+      <p>{hint} Copy it now: it is shown only once.</p>
       <p>
         <code class="secret-text">{secret}</code>
       </p>
@@ -37,7 +37,7 @@ export const Secret = ({
           Copy
         </button>
         <button type="button" onClick={onDone}>
-          I have stored it
+          I have saved it
         </button>
       </div>
     </section>

@@ -1,4 +1,4 @@
-/** The course of a number as a small line, with its text alternative. */
+/** A number over time as a small line, with its text alternative. */
 
 export const Sparkline = ({
   counts,

@@ -1,4 +1,4 @@
-/** Differences between the wanted rules and those that the platform holds, and what is done about them. */
+/** Differences between our rules and those on the platform, and what is done about them. */
 
 import { counted } from "../../core/text/counted.ts"
 import type { PlatformStatus } from "../client.ts"
@@ -7,20 +7,21 @@ import { Time } from "../parts/Time.tsx"
 export const Drift = ({ rules: { drift, error } }: { readonly rules: PlatformStatus["rules"] }) => (
   <>
     {drift === undefined ? (
-      <p>Not compared yet</p>
+      <p>Not checked yet</p>
     ) : (
       <>
         {drift.missing + drift.orphaned === 0 && (
           <p>
-            The platform held the wanted rules at <Time at={drift.checked_at} />
+            All rules were on the platform at <Time at={drift.checked_at} />
           </p>
         )}
         {drift.missing > 0 && (
           <p class="warning">
-            The platform does not accept {counted(drift.missing, "rule")} now
+            {counted(drift.missing, "rule")} missing on the platform
             {drift.missing_since !== undefined && (
               <>
-                , since <Time at={drift.missing_since} />
+                {" "}
+                since <Time at={drift.missing_since} />
               </>
             )}
             . {AGAIN} tries to register {drift.missing === 1 ? "it" : "them"} again.
@@ -28,21 +29,21 @@ export const Drift = ({ rules: { drift, error } }: { readonly rules: PlatformSta
         )}
         {drift.orphaned > 0 && (
           <p class="warning">
-            The platform still holds {counted(drift.orphaned, "rule")} no longer wanted. {AGAIN} removes{" "}
-            {drift.orphaned === 1 ? "it" : "them"}.
+            The platform still has {counted(drift.orphaned, "rule")} that {drift.orphaned === 1 ? "was" : "were"}{" "}
+            deleted or changed here. {AGAIN} removes {drift.orphaned === 1 ? "it" : "them"}.
           </p>
         )}
         {drift.foreign > 0 && (
           <p class="quiet">
-            {counted(drift.foreign, "rule")} there {drift.foreign === 1 ? "was" : "were"} registered by someone else.
-            Earshot does not touch {drift.foreign === 1 ? "it" : "them"}.
+            {counted(drift.foreign, "rule")} on the platform {drift.foreign === 1 ? "was" : "were"} registered by
+            someone else. Earshot does not touch {drift.foreign === 1 ? "it" : "them"}.
           </p>
         )}
       </>
     )}
     {error !== undefined && (
       <p class="warning">
-        The comparison at <Time at={error.at} /> failed: {error.message}
+        The check at <Time at={error.at} /> failed: {error.message}
       </p>
     )}
   </>
@@ -50,4 +51,4 @@ export const Drift = ({ rules: { drift, error } }: { readonly rules: PlatformSta
 
 // ---- helpers ----
 
-const AGAIN = "The next comparison (every 20 seconds, or every two minutes with many rules)"
+const AGAIN = "The next check (every 20 seconds, or every two minutes with many rules)"

@@ -30,11 +30,11 @@ export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) =>
       <Coverage status={status} />
       <dl class="facts">
         <Fact name="Last event">
-          {stream.last_event_at === undefined ? "None since the start" : <Time at={stream.last_event_at} />}
+          {stream.last_event_at === undefined ? "None since startup" : <Time at={stream.last_event_at} />}
         </Fact>
         <Fact name="Last error">
           {stream.last_error === undefined ? (
-            "None since the start"
+            "None since startup"
           ) : (
             <>
               {stream.last_error.message} <span class="quiet">(</span>
@@ -55,13 +55,13 @@ export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) =>
               : `${whole(rules.wanted)} of ${whole(rules.limit)}`}
           </Meter>
         </Fact>
-        <Fact name="Wanted and held">
+        <Fact name="Sync">
           <Drift rules={rules} />
         </Fact>
         {usage !== undefined && (
           <Fact name="Billing period">
             <Meter share={usage.used / usage.limit}>
-              {whole(usage.used)} of {whole(usage.limit)} events, as the platform counted at{" "}
+              {whole(usage.used)} of {whole(usage.limit)} events, as the platform reported at{" "}
               <Time at={usage.reported_at} />
             </Meter>
           </Fact>
@@ -81,7 +81,7 @@ export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) =>
 const STATES: Readonly<Record<PlatformStatus["stream"]["state"], { readonly name: string; readonly look: string }>> = {
   live: { name: "Watching", look: "active" },
   connecting: { name: "Connecting", look: "pending" },
-  waiting: { name: "Interrupted, tries again", look: "failed" },
+  waiting: { name: "Interrupted, retrying", look: "failed" },
   refused: { name: "Access denied", look: "failed" },
   idle: { name: "Nothing to watch", look: "idle" },
   off: { name: "Off", look: "idle" }
@@ -102,7 +102,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
 )
 
 const Connection = ({ status: { platform, source, address } }: { readonly status: PlatformStatus }) => {
-  if (source === "local") return "Without the real platform"
+  if (source === "local") return "Runs in process, without the real platform"
   if (address === undefined) return "Connected to the real platform"
   return (
     <>
@@ -128,7 +128,7 @@ const Coverage = ({ status: { platform, coverage } }: { readonly status: Platfor
           )}
           : {describeCoverage(coverage, period)}
         </span>
-        <Link href={`/coverage?platform=${platform}&period=day`}>Show the gaps</Link>
+        <Link href={`/coverage?platform=${platform}&period=day`}>Show gaps</Link>
       </p>
     </div>
   )
@@ -148,14 +148,16 @@ const Budget = ({ budget }: { readonly budget: NonNullable<PlatformStatus["budge
     <>
       <Meter share={used_percent === undefined ? undefined : used_percent / 100}>
         {limit === undefined
-          ? "No limit is set"
-          : `${used_percent ?? 0} % of ${whole(limit)} posts, by the rules of all accounts`}
+          ? "No limit set"
+          : `${used_percent ?? 0} % of ${whole(limit)} posts, used by the rules of all accounts`}
       </Meter>
       <p>
         {whole(used)} posts for your rules: {dollars.format(cost)} at {prices.format(price_per_post)} each
       </p>
       {warning !== undefined && <p class="warning">{warning}</p>}
-      {paused > 0 && warning === undefined && <p class="warning">{whole(paused)} rules are paused for the budget.</p>}
+      {paused > 0 && warning === undefined && (
+        <p class="warning">{whole(paused)} rules are paused to stay within the budget.</p>
+      )}
       {accounts !== undefined && (
         <ul class="rows">
           {accounts.map((account) => (

@@ -17,7 +17,7 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
       {data === undefined && <Waiting />}
       {data?.matches.length === 0 && (
         <p class="quiet" role="status">
-          None yet. The first one appears here within seconds after it happened.
+          None yet. New matches appear here within seconds.
         </p>
       )}
       <ol class="rows">
@@ -45,7 +45,7 @@ const SHOWN = 5
 const REFRESH_MILLIS = 3_000
 
 const textOf = (match: Match): string => {
-  if (match.redacted !== undefined) return "The content was removed"
+  if (match.redacted !== undefined) return "Content removed"
   const content = contentOf(match)
   const texts = content?.parts.map(({ text }) => text) ?? []
   return [content?.source, texts.join(" · ")].filter((text) => text !== undefined && text !== "").join(": ")

@@ -20,9 +20,9 @@ export const PlatformState = ({
 // ---- helpers ----
 
 const MEANINGS: Readonly<Record<Registration["state"], string>> = {
-  pending: "The platform does not watch for the rule yet",
-  active: "The platform watches for the rule",
-  removing: "The platform is being told to forget the rule",
-  failed: "The platform rejects the rule",
+  pending: "The platform is not watching for this rule yet",
+  active: "The platform is watching for this rule",
+  removing: "The rule is being removed from the platform",
+  failed: "The platform rejected the rule",
   paused: "The rule is paused"
 }

@@ -32,7 +32,7 @@ export const RulesPage = () => {
           <input
             type="search"
             class="search"
-            aria-label="Search the rules"
+            aria-label="Search rules"
             placeholder="Search"
             value={search}
             onInput={(event) => setSearch(event.currentTarget.value)}
@@ -46,22 +46,22 @@ export const RulesPage = () => {
       </div>
       {deleted !== undefined && (
         <p class="quiet" role="status">
-          The rule “{deleted}” and its matches are deleted.
+          Deleted “{deleted}” and its matches.
         </p>
       )}
       {data.rules.length === 0 ? (
-        <Empty title="There are no rules yet">
+        <Empty title="No rules yet">
           {may("write") ? (
             <>
-              A rule says what to watch for. <Link href="/rules/new">Create the first one</Link>: you see its matches as
-              they happen.
+              A rule says what to watch for. <Link href="/rules/new">Create your first rule</Link> and see its matches
+              as they happen.
             </>
           ) : (
-            "This key can only read. Create a rule with a key of the scope write."
+            "This key is read-only. To create a rule, sign in with a key that has write access."
           )}
         </Empty>
       ) : found.length === 0 ? (
-        <Empty title="No rule has these words">Search in names, intents and filters.</Empty>
+        <Empty title="No rules found">The search covers names, intents and filters.</Empty>
       ) : (
         <>
           <div class="rule-row rule-heads quiet" aria-hidden="true">

@@ -29,13 +29,13 @@ export const Attempts = ({ webhookId }: { readonly webhookId: Attempt["webhook_i
     return error === null ? <Waiting /> : <ProblemNote problem={problemOf(error)} />
   }
   const rows = data.pages.flatMap((page) => page.attempts)
-  if (rows.length === 0) return <p class="quiet">None yet. They appear with the first match, or with a test.</p>
+  if (rows.length === 0) return <p class="quiet">None yet. The first match or test will appear here.</p>
   return (
     <>
       {may("write") && rows.some(({ match_id }) => match_id !== undefined) && (
         <p class="quiet">
-          “Send again” sends one match once more. “Continue after it” goes on with the match that follows: to skip one
-          that the receiver cannot take, or to send all later ones again.
+          “Resend” sends one match once more. “Resume after it” continues with the next match: use it to skip a match
+          that the receiver cannot process, or to resend all later ones.
         </p>
       )}
       <ol class="rows" aria-label="Attempts, newest first">
@@ -72,7 +72,7 @@ export const Outcome = ({ attempt }: { readonly attempt: Attempt }) => {
     <span class={`state ${outcome === "delivered" ? "active" : outcome === "failed" ? "failed" : ""}`}>
       <span>
         <span class="state-word">{outcome}</span>
-        {status !== undefined && error === undefined && `, answered ${status}`}
+        {status !== undefined && error === undefined && `, HTTP ${status}`}
         {outcome !== "skipped" && `, ${duration_ms} ms`}
         {error !== undefined && `. ${error}`}
       </span>
@@ -86,7 +86,7 @@ const PAGE = 20
 
 const KINDS: Readonly<Record<Attempt["kind"], string>> = {
   delivery: "Delivery",
-  replay: "Sent again",
+  replay: "Resend",
   test: "Test"
 }
 
@@ -111,26 +111,26 @@ const Replay = ({ webhookId, matchId }: { readonly webhookId: string; readonly m
         disabled={replay.isPending}
         onClick={() => replay.mutate({ webhook_id: webhookId, match_id: matchId })}
       >
-        Send again
+        Resend
       </button>
       <button type="button" onClick={() => setAsked(true)}>
-        Continue after it
+        Resume after it
       </button>
       {replay.error !== null && !isAsked && <ProblemNote problem={problemOf(replay.error)} />}
       {isAsked && (
         <Confirm
-          title="Continue after this match?"
-          action="Continue after it"
+          title="Resume after this match?"
+          action="Resume after it"
           isBusy={replay.isPending}
           problem={replay.error === null ? undefined : problemOf(replay.error)}
           onConfirm={() => replay.mutate({ webhook_id: webhookId, after: matchId })}
           onClose={close}
         >
           <p>
-            The next match to be sent is the one that follows <code>{matchId}</code>; all later ones are sent after it,
-            in order. The receiver gets those again that it has already, with the same <code>webhook-id</code>.
+            Delivery resumes with the match after <code>{matchId}</code> and continues with all later ones, in order.
+            Matches that the receiver already has are sent again, with the same <code>webhook-id</code>.
           </p>
-          <p>This match and earlier ones that still wait are skipped.</p>
+          <p>This match and earlier ones that are still queued are skipped.</p>
         </Confirm>
       )}
     </div>

@@ -10,9 +10,9 @@ export const EVENTS: Readonly<Record<WebhookEvent, { readonly short: string; rea
   match: { short: "matches", label: "New matches" },
   "match.redacted": {
     short: "removals",
-    label: "Removals: posts that are deleted, withheld or edited on the platform"
+    label: "Removals: posts that were deleted, withheld or edited on the platform"
   },
-  "coverage.gap": { short: "gaps", label: "Gaps in which the rules are not watched" }
+  "coverage.gap": { short: "gaps", label: "Gaps: times when rules are not watched" }
 }
 
 export const NewWebhook = ({
@@ -70,7 +70,7 @@ export const NewWebhook = ({
         />
       </label>
       <fieldset>
-        <legend>What is sent</legend>
+        <legend>What to send</legend>
         {(Object.keys(EVENTS) as ReadonlyArray<WebhookEvent>).map((name) => (
           <label class="check" key={name}>
             <input type="checkbox" checked={events.includes(name)} onChange={() => setEvents(toggled(events, name))} />
@@ -80,10 +80,10 @@ export const NewWebhook = ({
       </fieldset>
       {rules.length > 0 && (
         <fieldset>
-          <legend>For which rules</legend>
+          <legend>Rules</legend>
           <label class="check">
             <input type="checkbox" checked={ruleIds.length === 0} onChange={() => setRuleIds([])} />
-            All rules, also new ones
+            All rules, including new ones
           </label>
           <div class="choices">
             {rules.map(({ id, name }) => (
@@ -105,7 +105,7 @@ export const NewWebhook = ({
           Cancel
         </button>
         <button type="submit" class="main" disabled={create.isPending || events.length === 0}>
-          Create the webhook
+          Create webhook
         </button>
       </div>
     </form>

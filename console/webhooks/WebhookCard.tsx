@@ -32,7 +32,7 @@ export const WebhookCard = ({
           <span class="state-word">{name}</span>
           {webhook.next_attempt_at !== undefined && (
             <span>
-              next attempt at <Time at={webhook.next_attempt_at} />; later messages wait
+              next attempt at <Time at={webhook.next_attempt_at} />; later messages are queued
             </span>
           )}
         </span>
@@ -47,7 +47,7 @@ export const WebhookCard = ({
       </p>
       {webhook.last_delivery !== undefined && <Last name="Last delivery" attempt={webhook.last_delivery} />}
       {webhook.last_attempt?.kind === "test" && <Last name="Last test" attempt={webhook.last_attempt} />}
-      {webhook.last_attempt?.kind === "replay" && <Last name="Last sent again" attempt={webhook.last_attempt} />}
+      {webhook.last_attempt?.kind === "replay" && <Last name="Last resend" attempt={webhook.last_attempt} />}
       {may("write") && <Controls webhook={webhook} onSecret={onSecret} />}
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Attempts</summary>
@@ -67,8 +67,8 @@ const Last = ({ name, attempt }: { readonly name: string; readonly attempt: NonN
 
 const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
   rule_ids === undefined
-    ? "of all rules"
-    : `of ${rule_ids.map((id) => rules.find((rule) => rule.id === id)?.name ?? id).join(", ")}`
+    ? "for all rules"
+    : `for ${rule_ids.map((id) => rules.find((rule) => rule.id === id)?.name ?? id).join(", ")}`
 
 const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly onSecret: OnSecret }) => {
   const trpc = useTRPC()
@@ -94,7 +94,7 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
     <>
       <div class="controls">
         <button type="button" disabled={test.isPending} onClick={() => test.mutate(target)}>
-          {test.isPending ? "Sending…" : "Send a test"}
+          {test.isPending ? "Sending…" : "Send test"}
         </button>
         {webhook.state !== "active" && (
           <button type="button" disabled={enable.isPending} onClick={() => enable.mutate(target)}>
@@ -118,31 +118,31 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
       {failed !== null && <ProblemNote problem={problemOf(failed)} />}
       {asked === "rotate" && (
         <Confirm
-          title="Give the webhook a new secret?"
-          action="Make a new secret"
+          title="Create a new secret for this webhook?"
+          action="Create new secret"
           isBusy={rotate.isPending}
           problem={rotate.error === null ? undefined : problemOf(rotate.error)}
           onConfirm={() => rotate.mutate(target)}
           onClose={close}
         >
           <p>
-            For 24 hours messages are signed with the old secret, too. After that, a receiver that knows only the old
-            one rejects them.
+            For 24 hours, messages are signed with both secrets. After that, a receiver that only knows the old one
+            rejects them.
           </p>
         </Confirm>
       )}
       {asked === "delete" && (
         <Confirm
-          title="Delete the webhook?"
-          action="Delete the webhook"
+          title="Delete this webhook?"
+          action="Delete webhook"
           isBusy={remove.isPending}
           problem={remove.error === null ? undefined : problemOf(remove.error)}
           onConfirm={() => remove.mutate(target)}
           onClose={close}
         >
           <p>
-            Nothing more is sent to <code>{webhook.url}</code>, messages that wait included. Its secret and its attempts
-            are deleted. Matches stay.
+            Nothing more is sent to <code>{webhook.url}</code>, not even queued messages. Its secret and its attempts
+            are deleted. Matches are kept.
           </p>
         </Confirm>
       )}

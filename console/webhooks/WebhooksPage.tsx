@@ -40,19 +40,19 @@ export const WebhooksPage = () => {
       {issued !== undefined && (
         <Secret
           key={issued.secret}
-          title={`The secret of ${issued.webhook.url}`}
+          title={`Secret for ${issued.webhook.url}`}
           secret={issued.secret}
-          hint="The receiver checks the signatures of messages with it."
+          hint="The receiver needs it to verify signatures."
           onDone={() => setIssued(undefined)}
         />
       )}
       {error !== null && <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting />}
       {data?.webhooks.length === 0 && !isCreating && (
-        <Empty title="There are no webhooks yet">
+        <Empty title="No webhooks yet">
           {may("write")
-            ? "A webhook sends each match to a URL of yours as soon as it is stored, signed, in order and with retries."
-            : "This key can only read. Create a webhook with a key of the scope write."}
+            ? "A webhook sends each match to your URL as soon as it is stored: signed, in order and with retries."
+            : "This key is read-only. To create a webhook, sign in with a key that has write access."}
         </Empty>
       )}
       {data?.webhooks.map((webhook) => (

@@ -15,8 +15,8 @@ export const shownState = ({
   last_attempt
 }: Pick<Webhook, "state" | "last_delivery" | "last_attempt">): ShownState => {
   if (state === "disabled") return { name: "Disabled", look: "failed" }
-  if (state === "retrying") return { name: "Deliveries fail", look: "failed" }
-  if (last_attempt === undefined) return { name: "Ready: nothing was sent yet", look: "idle" }
+  if (state === "retrying") return { name: "Deliveries are failing", look: "failed" }
+  if (last_attempt === undefined) return { name: "Ready, nothing sent yet", look: "idle" }
   if (last_attempt.outcome === "failed") {
     return { name: last_attempt.kind === "test" ? "The last test failed" : "The last attempt failed", look: "pending" }
   }

@@ -151,10 +151,10 @@ describe("describeCoverage", () => {
     const paused = gap(4, 5, { cause: "paused" })
     assert.strictEqual(describeCoverage(coverage([paused]), period), "watched 100 % of 9 h; nothing to watch for 1 h")
     const ofRule = { ...paused, rule_id: "rule_1" as never }
-    assert.strictEqual(describeCoverage(coverage([ofRule]), period), "watched 100 %; gaps only of single rules")
+    assert.strictEqual(describeCoverage(coverage([ofRule]), period), "watched 100 %; gaps only in single rules")
     assert.strictEqual(
       describeCoverage(coverage([ofRule, gap(7, 8)]), period),
-      "watched 90 %; 1 gap, not recovered (1 h); more gaps of single rules"
+      "watched 90 %; 1 gap, not recovered (1 h); more gaps in single rules"
     )
   })
 

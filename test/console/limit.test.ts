@@ -10,7 +10,7 @@ describe("describeLimit", () => {
 
   it("gives no time to the second, which would be out of date at once", () => {
     const requests = { name: "requests", limit: 600, used: 12, resets_in_seconds: 41 } as const
-    assert.strictEqual(describeLimit(requests), "12 of 600; starts again within the minute")
+    assert.strictEqual(describeLimit(requests), "12 of 600; resets within a minute")
     assert.strictEqual(describeLimit({ ...requests, used: 0 }), "0 of 600")
   })
 })

@@ -93,7 +93,7 @@ describeInBrowser("the pages of the console", (openPage) => {
     await page.goto(`${server.url}/console/platforms#key=${KEY}`)
     await page.getByText(`Connected to ${simulated}, not to X itself`).waitFor()
     assert.strictEqual(await page.getByText("Connected to the real platform").count(), 0)
-    await page.getByText("Runs in process, not connected to the real platform").waitFor()
+    await page.getByText("Runs in process, without the real platform").waitFor()
   })
 
   it("lead back to the list from a rule that does not exist", async () => {

@@ -29,9 +29,9 @@ describeInBrowser("the rule editor", (openPage) => {
   it("creates a rule whose typing error is fixed by a click, and its translation for the other platform", async () => {
     const page = await openPage()
     await page.goto(`${server.url}/console#key=${KEY}`)
-    await page.getByRole("link", { name: "Create the first one" }).click()
+    await page.getByRole("link", { name: "Create your first rule" }).click()
     await page.getByRole("textbox", { name: "Name" }).fill("Storms")
-    await page.getByLabel("What it should find, and why").fill("News about storms")
+    await page.getByLabel("Intent: what should it find, and why?").fill("News about storms")
     await clickFilter(page)
     await page.keyboard.type("storm lnag:en")
     await page
@@ -43,7 +43,7 @@ describeInBrowser("the rule editor", (openPage) => {
       .getByRole("button", { name: /^Test on recent/ })
       .first()
       .click()
-    await page.getByRole("button", { name: "Create the rule" }).click()
+    await page.getByRole("button", { name: "Create rule" }).click()
     await page.getByRole("heading", { name: "Storms", exact: true }).waitFor()
     assert.deepStrictEqual(await filtersOf("Storms"), { version: 1, x: "storm lang:en" })
     await page.getByText("storm AND language:en").waitFor()
@@ -68,7 +68,7 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.goto(`${server.url}/console/rules/new#key=${KEY}`)
     await clickFilter(page)
     await page.keyboard.type("storm")
-    await page.getByRole("button", { name: "Ask X itself" }).click()
+    await page.getByRole("button", { name: "Ask X" }).click()
     await page
       .getByText("X was not asked: it runs in process here. Earshot’s own check accepts the filter.", { exact: true })
       .waitFor()
@@ -90,7 +90,7 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.getByRole("link", { name: "Edit" }).click()
     await page.getByRole("textbox", { name: "Name" }).fill("Hail and ice")
     await call(target, "/api.UpdateRule", { rule_id, intent: "Changed by another" })
-    await page.getByRole("button", { name: "Save a new version" }).click()
+    await page.getByRole("button", { name: "Save new version" }).click()
     await page.getByRole("button", { name: /Load version 3/ }).waitFor()
     assert.strictEqual((await filtersOf("Hail")).version, 3)
   })

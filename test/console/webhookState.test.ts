@@ -20,7 +20,7 @@ const nameOf = (
 
 describe("shownState", () => {
   it("says that a webhook delivers only after a delivery", () => {
-    assert.strictEqual(nameOf("active"), "Ready: nothing was sent yet")
+    assert.strictEqual(nameOf("active"), "Ready, nothing sent yet")
     assert.strictEqual(nameOf("active", ["test", "delivered"]), "Ready")
     assert.strictEqual(nameOf("active", ["delivery", "delivered"]), "Delivering")
     assert.strictEqual(nameOf("active", ["test", "delivered"], ["delivery", "delivered"]), "Delivering")
@@ -29,7 +29,7 @@ describe("shownState", () => {
   it("does not contradict a failed attempt", () => {
     assert.strictEqual(nameOf("active", ["test", "failed"]), "The last test failed")
     assert.strictEqual(nameOf("active", ["replay", "failed"]), "The last attempt failed")
-    assert.strictEqual(nameOf("retrying", ["test", "delivered"], ["delivery", "failed"]), "Deliveries fail")
+    assert.strictEqual(nameOf("retrying", ["test", "delivered"], ["delivery", "failed"]), "Deliveries are failing")
     assert.strictEqual(nameOf("disabled", ["delivery", "failed"]), "Disabled")
   })
 })
