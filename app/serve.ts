@@ -129,7 +129,7 @@ const describePlatforms = ({ platforms, settings }: ServiceOptions) =>
 const firstRule = ({ platforms }: ServiceOptions): string =>
   JSON.stringify({
     name: "NASA",
-    intent: "Hear what is said of NASA",
+    intent: "Follow posts and pages about NASA",
     platforms: platforms.map(({ language }) => language.id),
     overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
   })
@@ -164,7 +164,7 @@ const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions)
       [
         "\nYour API key, shown only once:",
         `  ${secret}`,
-        `Try it: create a rule, and list its matches ${demoFeedOn ? "a little later" : "after an event came in"}:`,
+        `Try it: create a rule, and list its matches ${demoFeedOn ? "a few seconds later" : "once an event has come in"}:`,
         `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${firstRule(options)}'`,
         `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
       ].join("\n\n")

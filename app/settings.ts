@@ -85,13 +85,13 @@ const table = {
     limitChecks: limit({
       name: "EARSHOT_LIMIT_CHECKS",
       default: "20",
-      description: "Maximum time that checks and backtests of an account may work per minute, in seconds"
+      description: "Maximum compute time for checks and backtests of an account per minute, in seconds"
     }),
     limitMatching: limit({
       name: "EARSHOT_LIMIT_MATCHING",
       default: "20",
       description:
-        "Maximum time that matching the rules of an account with events that all accounts share may take per minute, in seconds; beyond it the dearest are paused, unless no other account has rules"
+        "Maximum compute time for matching the rules of an account against shared events per minute, in seconds; over the limit, the most expensive rules are paused, unless no other account has rules"
     }),
     limitEvents: limit({
       name: "EARSHOT_LIMIT_EVENTS",
@@ -169,7 +169,7 @@ const table = {
       name: "X_COMPLIANCE_INTERVAL",
       default: "0",
       description:
-        "Hours between two looks at each stored post of X, to redact those that were deleted, withheld or edited; X bills every post looked up; 0 turns it off",
+        "Hours between two lookups of each stored X post, to redact posts that were deleted, withheld or edited; X bills every post that is looked up; 0 turns it off",
       parse: wholeNumber(0, 8_760)
     }),
     firehoseToken: optional({

@@ -22,12 +22,12 @@ export const accountCommand = <E>({ connectTo }: TargetActions<E>) =>
       const account = yield* remote.request(callOf(contracts.account.get))
       yield* json ? printJson(account) : Console.log(describe(account))
     }).pipe(Effect.scoped)
-  ).pipe(Command.withDescription(targetHelp("Show the limits of the account, and what is used of them.")))
+  ).pipe(Command.withDescription(targetHelp("Show the limits of the account, and how much of each is used.")))
 
 export const accountsCommand = <E>(actions: AccountsActions<E>) =>
   Command.make("accounts").pipe(
     Command.withDescription(
-      "List the accounts of the local store and change their limits, also while a server uses it"
+      "List the accounts of the local store and change their limits, even while a server is using it"
     ),
     Command.withSubcommands([listAccounts(actions), setLimit(actions)])
   )
@@ -68,7 +68,7 @@ const setLimit = <E>({ withAccounts }: AccountsActions<E>) =>
       ),
       value: Args.text({ name: "number" }).pipe(
         Args.withSchema(Value),
-        Args.withDescription("New limit; 0 for no limit, default for that of the server")
+        Args.withDescription("New limit; 0 for no limit, default for the default of the server")
       ),
       json: Options.boolean("json").pipe(Options.withDescription("Print all limits of the account as JSON"))
     },

@@ -100,7 +100,7 @@ const fish = (all: ReadonlyArray<CommandInfo>): string => {
     "complete -c earshot -f",
     line("__fish_use_subcommand", "-l version", "Show the version"),
     line("__fish_use_subcommand", `-l completions -x -a '${SHELLS}'`, "Print the completion script of a shell"),
-    "complete -c earshot -s h -l help -d 'Show the help of a command'",
+    "complete -c earshot -s h -l help -d 'Show help for a command'",
     ...lines
   ].join("\n")
 }

@@ -40,6 +40,6 @@ export const deadLettersCommand = <E>({ withDeadLetters }: DeadLettersActions<E>
       )
   ).pipe(
     Command.withDescription(
-      "List events that could not be stored. Reads the embedded store (EARSHOT_DATA_DIR), also while a server uses it, or DATABASE_URL"
+      "List events that could not be stored. Reads the embedded store (EARSHOT_DATA_DIR), even while a server is using it, or DATABASE_URL"
     )
   )

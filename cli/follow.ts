@@ -69,7 +69,7 @@ export const follow = ({
     /** Returns the reason why it ended. */
     const connection = Effect.gen(function* () {
       const events = yield* remote.events(pathOf(query), last)
-      if (failures > 0 && !json) yield* Console.error("Connected again")
+      if (failures > 0 && !json) yield* Console.error("Reconnected")
       const openedAt = yield* Clock.currentTimeMillis
       const outcome = yield* Effect.either(Stream.runForEach(events, handle))
       if ((yield* Clock.currentTimeMillis) - openedAt > STABLE_MILLIS) failures = 0

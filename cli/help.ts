@@ -13,7 +13,7 @@ export const overview = (
     section("Usage", ["  earshot <command> [options]"]),
     section("Commands", commandLines(commands, width)),
     section("Options", entryLines(GLOBAL_OPTIONS, width)),
-    section("Exit codes", ["  0 done, 1 failed, 2 wrong usage"])
+    section("Exit codes", ["  0 success, 1 failure, 2 wrong usage"])
   ].join("\n\n")
 
 export const commandHelp = (command: CommandInfo, width: number): string => {
@@ -47,11 +47,11 @@ export const summaryOf = ({ about }: CommandInfo): string => about.split(/[.:;] 
 // ---- helpers ----
 
 const GLOBAL_OPTIONS: ReadonlyArray<Entry> = [
-  { name: "--help, -h", about: "Show the help of a command" },
+  { name: "--help, -h", about: "Show help for a command" },
   { name: "--version, -v", about: "Show the version" },
   {
     name: "--completions bash | zsh | fish | sh",
-    about: "Print the completion script of a shell; in bash: source <(earshot --completions bash)"
+    about: "Print the completion script for a shell; in bash: source <(earshot --completions bash)"
   }
 ]
 

@@ -113,13 +113,13 @@ const listKeys = <E>(actions: KeysActions<E>) =>
       )
       if (json) return yield* printJson({ keys: all })
       yield* Console.log(
-        all.length === 0 ? "No keys yet: create one with: earshot keys create" : table(all, yield* Timestamp.now)
+        all.length === 0 ? "No keys yet. Create one with: earshot keys create" : table(all, yield* Timestamp.now)
       )
     })
   ).pipe(
     Command.withDescription(
       targetHelp(
-        "List the keys of the account on a server, or all keys of the local store. LAST USED may be up to 65 seconds too early: to save writes it is updated at most once a minute."
+        "List the keys of the account on a server, or all keys of the local store. LAST USED can lag by up to 65 seconds: it is updated at most once a minute."
       )
     )
   )
@@ -131,7 +131,7 @@ const rotateKey = <E>(actions: KeysActions<E>) =>
       id: keyId,
       overlap: wholeNumberOption("overlap", OVERLAP_SECONDS).pipe(
         Options.withPseudoName("seconds"),
-        Options.withDescription("How long the previous secret works (default: 86400, a day)"),
+        Options.withDescription("How long the previous secret keeps working (default: 86400, a day)"),
         Options.withDefault(OVERLAP_SECONDS.fallback)
       ),
       url,

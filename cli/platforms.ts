@@ -54,7 +54,7 @@ const describe = ({
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${visible(stream.detail)}`,
     ...(address === undefined ? [] : [`  Connected to ${visible(address)}, not to the platform's own service`]),
-    `  Last event: ${stream.last_event_at ?? "none since the start"}`,
+    `  Last event: ${stream.last_event_at ?? "none since startup"}`,
     ...(stream.last_error === undefined
       ? []
       : [`  Last error, ${stream.last_error.at}: ${visible(stream.last_error.message)}`]),
@@ -63,11 +63,11 @@ const describe = ({
     `  Rules: ${describeRules(rules)}`,
     ...(rules.error === undefined || rules.error.message === stream.detail
       ? []
-      : [`  Cannot compare rules, ${rules.error.at}: ${visible(rules.error.message)}`]),
+      : [`  Cannot check the rules, ${rules.error.at}: ${visible(rules.error.message)}`]),
     ...(usage === undefined
       ? []
       : [
-          `  Events in this billing period: ${usage.used} of ${usage.limit}, as ${platform} reported ${usage.reported_at}`
+          `  Events in this billing period: ${usage.used} of ${usage.limit}, as reported by ${platform} at ${usage.reported_at}`
         ]),
     ...(budget === undefined ? [] : describeBudget(budget))
   ].join("\n")
@@ -89,24 +89,24 @@ const dollars = (amount: number): string => (Math.round(amount * 100 + 1e-6) / 1
 
 const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): string =>
   [
-    `${wanted} wanted${limit === undefined ? "" : `, ${limit} allowed`}`,
+    `${wanted}${limit === undefined ? "" : ` of at most ${limit}`}`,
     ...(drift === undefined
       ? []
       : [
           ...(drift.missing === 0
             ? []
             : [
-                `${drift.missing} missing on the platform${drift.missing_since === undefined ? "" : ` since ${drift.missing_since}`} (earshot rules list says why)`
+                `${drift.missing} missing on the platform${drift.missing_since === undefined ? "" : ` since ${drift.missing_since}`} (earshot rules list shows why)`
               ]),
-          ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} to be removed there`]),
-          ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} of others there`]),
+          ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} to be removed from it`]),
+          ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} on it registered by others`]),
           ...(drift.newer === undefined ? [] : [describeNewer(drift.newer)]),
-          `compared with the platform ${drift.checked_at}`
+          `checked at ${drift.checked_at}`
         ])
   ].join(", ")
 
 const describeCoverage = ({ watched_since, gaps, more_gaps }: PlatformStatus["coverage"]): string => {
-  if (watched_since === undefined) return "never yet"
+  if (watched_since === undefined) return "not yet"
   const [newest] = gaps
   // Without rules there is nothing to miss.
   const ruleless = gaps.filter(({ cause }) => cause === "no_rules").length
@@ -114,6 +114,6 @@ const describeCoverage = ({ watched_since, gaps, more_gaps }: PlatformStatus["co
   const summary =
     newest === undefined
       ? "no gap in the last 24 hours"
-      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${ruleless === 0 ? "" : `${ruleless} while there were no rules, `}${lost} not recovered; the last from ${newest.from} ${newest.to === undefined ? "on" : `to ${newest.to}`} (${newest.cause})`
+      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${ruleless === 0 ? "" : `${ruleless} while there were no rules, `}${lost} not recovered; the latest ${newest.to === undefined ? `since ${newest.from}` : `from ${newest.from} to ${newest.to}`} (${newest.cause})`
   return `since ${watched_since}; ${summary}`
 }

@@ -19,12 +19,12 @@ export const redactCommand = <E>({ operatorRemote }: RedactActions<E>, languages
     "redact",
     {
       posts: Args.text({ name: "post-id" }).pipe(
-        Args.withDescription("Ids of the posts, as platform_post_id of their matches; at most 1000"),
+        Args.withDescription("Ids of the posts (platform_post_id of their matches), at most 1000"),
         Args.atLeast(1)
       ),
       platform: platformOption(languages).pipe(Options.withDescription("Platform of the posts")),
       reason: Options.choice("reason", RedactionReason.literals).pipe(
-        Options.withDescription("Reason that the accounts are told (default: operator)"),
+        Options.withDescription("Reason that the accounts see (default: operator)"),
         Options.withDefault("operator" as const)
       ),
       url: urlOption,
@@ -42,6 +42,6 @@ export const redactCommand = <E>({ operatorRemote }: RedactActions<E>, languages
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      "Remove posts from everything that is stored, for all accounts, as the operator: through the server that uses EARSHOT_DATA_DIR, or with the key in EARSHOT_OPERATOR_KEY. The matches stay without their payload, and their accounts are told"
+      "Remove posts from everything that is stored, for all accounts, as the operator: through the server that uses EARSHOT_DATA_DIR, or with the key in EARSHOT_OPERATOR_KEY. The matches stay, without their payload, and their accounts are notified"
     )
   )

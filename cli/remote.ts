@@ -39,7 +39,7 @@ export interface TargetActions<E> {
 export const keyOption = Options.text("idempotency-key").pipe(
   Options.withPseudoName("text"),
   Options.withDescription(
-    "Makes it safe to run the command again: within 24 hours, the same key does it once and prints the first answer (default: none)"
+    "Makes it safe to repeat the command: within 24 hours, the same key runs it only once and prints the first response again (default: none)"
   ),
   Options.optional
 )

@@ -70,7 +70,7 @@ export const describeRule = (
     `  ${visible(intent)}`,
     `  Created ${created_at}, version ${version}`,
     ...rows(platforms),
-    ...(shadow === undefined ? [] : [`  In its shadow since ${shadow.since}`, ...rows(shadow.platforms)])
+    ...(shadow === undefined ? [] : [`  Shadow since ${shadow.since}`, ...rows(shadow.platforms)])
   ].join("\n")
 }
 

@@ -44,7 +44,9 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
       ),
       filters: filterOptions(languages, (platform) => `the rule does not watch ${platform}`),
       paused: Options.boolean("paused").pipe(
-        Options.withDescription("Create the rule paused: no platform gets it before earshot rules resume")
+        Options.withDescription(
+          "Create the rule paused: it is not registered on any platform until earshot rules resume"
+        )
       ),
       key: keyOption,
       ...targetOptions,
@@ -77,7 +79,7 @@ const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Languag
       const remote = yield* actions.connectTo(target)
       const { rules } = yield* remote.request(callOf(contracts.rules.list))
       if (json) return yield* printJson({ rules })
-      if (rules.length === 0) return yield* Console.error("No rules yet: create one with: earshot rules create")
+      if (rules.length === 0) return yield* Console.error("No rules yet. Create one with: earshot rules create")
       yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
     }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("List rules, newest first, with their state on each platform.")))

@@ -17,7 +17,7 @@ export const serversCommand = <E>({ withServers }: ServersActions<E>) =>
       Effect.gen(function* () {
         const servers = yield* (yield* Servers).list
         if (json) return yield* printJson({ servers })
-        if (servers.length === 0) return yield* Console.error("No server runs on this database")
+        if (servers.length === 0) return yield* Console.error("No server is running on this database")
         const rows = servers.map(({ name, version, started_at, owns }) => [
           visible(name),
           version,
@@ -27,4 +27,4 @@ export const serversCommand = <E>({ withServers }: ServersActions<E>) =>
         yield* Console.log(aligned([["SERVER", "VERSION", "STARTED", "OWNS"], ...rows]))
       })
     )
-  ).pipe(Command.withDescription("List the servers that run on DATABASE_URL, and the work that each of them owns."))
+  ).pipe(Command.withDescription("List the servers that run on DATABASE_URL, and the work that each one owns."))

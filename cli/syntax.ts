@@ -35,7 +35,7 @@ export const checkCommand = <E>(actions: CheckActions<E>, languages: ReadonlyArr
       ),
       askPlatforms: Options.boolean("ask-platforms").pipe(
         Options.withDescription(
-          "Also ask the platform whether it accepts the filter, and on a real X how many posts it had in the last seven days, with the price of a month"
+          "Also ask the platform whether it accepts the filter, and on the real X how many posts matched it in the last seven days and what a month would cost"
         )
       ),
       ...targetOptions,

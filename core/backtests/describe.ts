@@ -11,7 +11,7 @@ export const describeBacktest = (
 ): string =>
   [
     `it matched ${matched} of the newest ${tested} events${from === undefined || to === undefined ? "" : `, from ${from} to ${to}`}`,
-    ...(matched === 0 ? [] : [`the active rules of the account match ${already_matched} of these already`]),
+    ...(matched === 0 ? [] : [`the active rules of the account already match ${already_matched} of these`]),
     ...(per_hour === undefined
       ? []
       : [`about ${rounded(per_hour)} per hour${recorded === undefined ? "" : `, ${BY_OWN_TIMES}`}`]),
@@ -44,7 +44,7 @@ export const describeEstimate = (
     ...(price === undefined
       ? []
       : [
-          `they would cost ${about} ${price.per_month} ${price.currency} per month; those that another rule matches already cost nothing more`
+          `they would cost ${about} ${price.per_month} ${price.currency} per month; those that another rule already matches cost nothing extra`
         ])
   ]
 }
@@ -52,6 +52,6 @@ export const describeEstimate = (
 // ---- helpers ----
 
 /** Otherwise the rate would contradict the period, which reaches back to the recording. */
-const BY_OWN_TIMES = "recorded events by the time that they span themselves"
+const BY_OWN_TIMES = "with recorded events counted over the time that they span"
 
 const rounded = (perHour: number): number => Number(perHour.toPrecision(3))

@@ -1,4 +1,4 @@
-/** The explanation use cases: why a rule matched an event or not, and why a rule catches nothing. */
+/** The explanation use cases: why a rule matched an event or not, and why a rule matches nothing. */
 import { Array as Arr, Clock, Context, Effect, Either, Layer, Option, Schema } from "effect"
 import { Backtests, basisOf, type Visitor } from "../backtests/Backtests.ts"
 import type { LoggedEvent } from "../backtests/EventLog.ts"

@@ -1,4 +1,4 @@
-/** How often each clause of a filter held on recent events, to find out why a rule catches nothing. */
+/** How often each clause of a filter held on recent events, to find out why a rule matches nothing. */
 import { Either, Schema } from "effect"
 import { Basis, type Visitor } from "../backtests/Backtests.ts"
 import type { LoggedEvent } from "../backtests/EventLog.ts"

@@ -7,14 +7,14 @@ export const WINDOW_SECONDS = 60
 /** All limits, except those on rules: each platform has one. */
 const limits = {
   requests: "Requests per minute",
-  checks: "Seconds of work on checks and backtests per minute",
+  checks: "Compute seconds per minute for checks and backtests",
   matching:
-    "Seconds per minute of matching rules with events that all accounts share; beyond it the dearest are paused",
+    "Compute seconds per minute for matching rules against shared events; over the limit, the most expensive rules are paused",
   events: "Events sent per minute",
-  streams: "Open live streams and waits, on each server",
+  streams: "Open live streams and waits per server",
   webhooks: "Webhooks",
-  matches: "Stored matches; beyond it the oldest are deleted",
-  bytes: "Bytes of stored matches; beyond it the oldest are deleted"
+  matches: "Stored matches; over the limit, the oldest are deleted",
+  bytes: "Bytes of stored matches; over the limit, the oldest are deleted"
 } as const
 
 type PlainLimit = keyof typeof limits

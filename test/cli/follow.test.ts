@@ -69,7 +69,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     assert.match(stdout, /20\S+Z {2}x {9}Test {2}squall second\n$/)
     assert.match(stderr, /\nNot watched: x, \S+ (to )?\S+, process_down: The server was not running\n/)
     assert.match(stderr, /^Cannot reach Earshot at http:\S+: the connection was cut. Trying again in 1 s\n/)
-    assert.match(stderr, /\nConnected again\n/)
+    assert.match(stderr, /\nReconnected\n/)
     await service.stop()
   })
 
