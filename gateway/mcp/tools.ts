@@ -178,7 +178,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
     }),
     tool({
       name: "rule_hits",
-      title: "See why a rule catches nothing",
+      title: "See why a rule matches nothing",
       description:
         "Tests the filters of a rule on the newest events and counts, for each clause, on how many it held and how many events the rule missed because of that clause alone. Call it when a rule has no or too few matches. On a real platform only events that already match some rule can be tested (basis matched_events). Next: check_rule with a changed filter and a backtest.",
       annotations: readOnly,
