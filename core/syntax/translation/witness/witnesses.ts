@@ -55,7 +55,7 @@ export function* translateWithWitnessesInTurns(
 /** Of the search, in units. Only rules of hundreds of clauses reach the maximum. */
 const BASE_WORK = 10_000
 const WORK_PER_CHARACTER = 100
-const MAX_WORK = 24_000
+const MAX_WORK = 30_000
 
 const INCOMPLETE =
   "The search for witnesses stopped: it takes too much work for a filter of this size. A loss without a witness may have one"
