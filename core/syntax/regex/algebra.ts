@@ -1,6 +1,7 @@
 /** Intersection and complement of NFAs. The result can be far larger than the operands. */
 import { boundariesOf, indexFrom, MAX_CODE_POINT } from "./characterKinds.ts"
-import { epsilonClosureOf } from "./closure.ts"
+import { epsilonClosureOf, reaching } from "./closure.ts"
+import { Lists } from "./lists.ts"
 import { type Budget, type Edge, type Nfa, NfaBuilder, nfaLimits } from "./nfa.ts"
 
 /** Product construction: each state stands for a pair of states. */
@@ -113,24 +114,19 @@ const withoutEpsilons = (nfa: Nfa, budget: Budget): ReadonlyArray<State> => {
     states.push({ edges, accepts: reached.includes(nfa.end) })
   }
   const live = liveOf(states)
-  return states.map(({ edges, accepts }) => ({ edges: edges.filter(({ target }) => live.has(target)), accepts }))
+  return states.map(({ edges, accepts }) => ({ edges: edges.filter(({ target }) => live[target] === 1), accepts }))
 }
 
-/** The states that can reach an accepting state. */
-const liveOf = (states: ReadonlyArray<State>): ReadonlySet<number> => {
-  const sources = states.map((): Array<number> => [])
+/** 1 for each state that can reach an accepting state. */
+const liveOf = (states: ReadonlyArray<State>): Uint8Array => {
+  const sources = new Lists(states.length)
   states.forEach(({ edges }, state) => {
-    for (const { target } of edges) {
-      sources[target]?.push(state)
-    }
+    for (const { target } of edges) sources.add(target, state)
   })
-  const live = new Set(states.flatMap(({ accepts }, state) => (accepts ? [state] : [])))
-  for (const state of live) {
-    for (const source of sources[state] ?? []) {
-      live.add(source)
-    }
-  }
-  return live
+  return reaching(
+    states.flatMap(({ accepts }, state) => (accepts ? [state] : [])),
+    sources
+  )
 }
 
 /** Target states for each character range from one boundary to the next. */

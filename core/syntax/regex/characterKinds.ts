@@ -1,4 +1,5 @@
 /** Alphabet compression: characters that lie in the same ranges of a pattern are one kind. */
+import { addTo } from "./lists.ts"
 import type { CharacterRange } from "./tree.ts"
 
 export const MAX_CODE_POINT = 0x10ffff
@@ -103,12 +104,6 @@ export const boundariesOf = (ranges: Iterable<CharacterRange>): Int32Array => {
   }
   const sorted = Int32Array.from(all).sort()
   return sorted.filter((boundary, index) => index === 0 || boundary !== sorted[index - 1])
-}
-
-export const addTo = <Key>(lists: Map<Key, Array<number>>, key: Key, value: number): void => {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
 }
 
 /** Binary search: index of the first boundary at or after the character. */

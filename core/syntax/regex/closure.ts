@@ -27,7 +27,7 @@ export const accepting = ({ epsilons, end }: Nfa): Uint8Array => {
   epsilons.forEach((targets, state) => {
     for (const target of targets) sources.add(target, state)
   })
-  return reaching(end, sources)
+  return reaching([end], sources)
 }
 
 /** 1 for each state from which any transitions lead to the end, and for the end itself. */
@@ -37,15 +37,14 @@ export const live = ({ edges, epsilons, end }: Nfa): Uint8Array => {
     for (const { target } of all) sources.add(target, state)
     for (const target of epsilons[state] ?? []) sources.add(target, state)
   })
-  return reaching(end, sources)
+  return reaching([end], sources)
 }
 
-// ---- helpers ----
-
-const reaching = (end: number, sources: Lists): Uint8Array => {
+/** 1 for each state that leads to one of the ends, and for the ends themselves. `sources`: the states before each. */
+export const reaching = (ends: ReadonlyArray<number>, sources: Lists): Uint8Array => {
   const reaches = new Uint8Array(sources.count)
-  const found = [end]
-  reaches[end] = 1
+  const found = [...ends]
+  for (const end of ends) reaches[end] = 1
   for (const state of found) {
     sources.forEach(state, (source) => {
       if (reaches[source] === 0) {

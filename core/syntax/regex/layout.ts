@@ -88,6 +88,10 @@ export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
       }
 }
 
+export const setBit = (bits: Int32Array, position: number): void => {
+  bits[position >>> 5] = (bits[position >>> 5] ?? 0) | (1 << position)
+}
+
 // ---- helpers ----
 
 interface Link {
@@ -238,10 +242,6 @@ const isLoop =
   (state: number) =>
   ({ from, to, target }: Edge): boolean =>
     target === state && from === 0 && to === MAX_CODE_POINT
-
-const setBit = (bits: Int32Array, position: number): void => {
-  bits[position >>> 5] = (bits[position >>> 5] ?? 0) | (1 << position)
-}
 
 /** Sparse bitset: the non-zero words by index. */
 const sparse = (positions: ReadonlyArray<number>): ReadonlyMap<number, number> => {

@@ -184,6 +184,7 @@ export class LazyDfa {
     const known = this.readers.get(kind)
     if (known !== undefined) return known
     const { words } = this.layout
+    // If the cache is full, the oldest bitset is used again.
     const [oldest] = this.readers.size * words > this.maxCells ? this.readers : []
     if (oldest !== undefined) this.readers.delete(oldest[0])
     const bits = oldest?.[1].fill(0) ?? new Int32Array(words)

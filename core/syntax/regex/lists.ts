@@ -1,4 +1,6 @@
-/** Thousands of short lists of numbers, without an array for each. */
+/** Lists of numbers, by a number. */
+
+/** Thousands of short ones, without an array for each. */
 export class Lists {
   readonly count: number
   /** By list: its newest entry, or -1. */
@@ -29,4 +31,10 @@ export class Lists {
       use(this.values[entry] ?? 0)
     }
   }
+}
+
+export const addTo = (lists: Map<number, Array<number>>, key: number, value: number): void => {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }

@@ -1,6 +1,6 @@
 /** Finds the positions of a layout that read a character. */
-import { addTo } from "./characterKinds.ts"
-import type { Layout } from "./layout.ts"
+import { type Layout, setBit } from "./layout.ts"
+import { addTo } from "./lists.ts"
 
 export class Readers {
   private readonly layout: Layout
@@ -46,9 +46,6 @@ export class Readers {
 
   private addLabel(label: number, bits: Int32Array): void {
     const end = this.startOf[label + 1] ?? 0
-    for (let at = this.startOf[label] ?? 0; at < end; at++) {
-      const position = this.positions[at] ?? 0
-      bits[position >>> 5] = (bits[position >>> 5] ?? 0) | (1 << position)
-    }
+    for (let at = this.startOf[label] ?? 0; at < end; at++) setBit(bits, this.positions[at] ?? 0)
   }
 }
