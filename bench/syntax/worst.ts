@@ -243,13 +243,19 @@ function report(found: ReadonlyMap<string, Found>): ReadonlyArray<string> {
   return problems.map((problem) => `FAILED: ${problem}`)
 }
 
-/** How much longer the longest text takes than one of half its length. 0 if it takes little time, or only one is valid. */
+/** How much longer the longest text takes than one of half its length. 0 if it takes little time, or their errors differ. */
 function growthOf(name: string, recipe: Recipe): number {
   const { maxLength } = recipe.platform
   const samples = [maxLength >> 1, maxLength].map((length) => sampleOf(recipe, length))
-  const [isHalfValid, isValid] = samples.map(({ checked }) => checked.rule !== undefined)
+  const [halfErrors, errors] = samples.map(({ checked }) => errorsOf(checked))
   const [half = 0, whole = 0] = samples.map((sample) => least(repeated(name, sample)).cpu)
-  return whole < MIN_GROWING || isHalfValid !== isValid ? 0 : whole / half
+  return whole < MIN_GROWING || halfErrors !== errors ? 0 : whole / half
+}
+
+/** A text with other errors is analysed in another way. */
+function errorsOf({ issues }: Checked): string {
+  const errors = issues.filter(({ severity }) => severity === "error")
+  return [...new Set(errors.map(({ code }) => code))].join(" ")
 }
 
 function sampleOf(recipe: Recipe, length: number): Sample {

@@ -27,9 +27,12 @@ export class WordOffsets {
     const first = yield* this.pieceOf(from, pace)
     const last = yield* this.pieceOf(to - 1, pace)
     if (first === undefined || last === undefined) return undefined
-    const start = yield* this.startIn(first, { index: from - first.before, word: words[from] ?? "" }, pace)
-    const end = yield* this.endIn(last, { index: to - 1 - last.before, word: words[to - 1] ?? "" }, pace)
-    const span = { start, end: last.start + end }
+    const sought = { index: from - first.before, word: words[from] ?? "" }
+    const firstEnd = yield* this.endIn(first, sought, pace)
+    const start = first.start + (yield* this.startIn(first, sought, firstEnd, pace))
+    const lastWord = { index: to - 1 - last.before, word: words[to - 1] ?? "" }
+    const end = last.start + (to === from + 1 ? firstEnd : yield* this.endIn(last, lastWord, pace))
+    const span = { start, end }
     this.found.set(key, span)
     return span
   }
@@ -62,15 +65,15 @@ export class WordOffsets {
     return high
   }
 
-  private *startIn(piece: Piece, sought: PieceWord, pace: Pace): Turns<number> {
-    const end = yield* this.endIn(piece, sought, pace)
+  /** The start of the word that ends at `end`. */
+  private *startIn({ text }: Piece, { word }: PieceWord, end: number, pace: Pace): Turns<number> {
     const first = Math.max(0, end - MAX_WORD)
     let start = end - 1
-    while (start > first && this.analyse(piece.text.slice(start, end)).words.at(-1) !== sought.word) {
+    while (start > first && this.analyse(text.slice(start, end)).words.at(-1) !== word) {
       if (pace.endsTurn(STEPS_PER_CHARACTER * (end - start))) yield
       start--
     }
-    return piece.start + start
+    return start
   }
 }
 

@@ -251,17 +251,21 @@ const skip = (text: string, from: number, kind: number): number => {
 /** Per character, as in Lucene: no final sigma, and the dotted capital I becomes i. */
 const lowerCase = (text: string, start: number, end: number): string => {
   let changes = false
-  let isSpecial = false
+  let hasSigma = false
+  let hasDottedI = false
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code > 127 ? hasCase(code) : code <= 90 && code >= 65) {
       changes = true
-      isSpecial ||= code === CAPITAL_SIGMA || code === DOTTED_CAPITAL_I
+      hasSigma ||= code === CAPITAL_SIGMA
+      hasDottedI ||= code === DOTTED_CAPITAL_I
     }
   }
-  const word = text.slice(start, end)
+  let word = text.slice(start, end)
   if (!changes) return word
-  return (isSpecial ? word.replaceAll("\u03a3", "\u03c3").replaceAll("\u0130", "i") : word).toLowerCase()
+  if (hasSigma) word = word.replaceAll("\u03a3", "\u03c3")
+  if (hasDottedI) word = word.replaceAll("\u0130", "i")
+  return word.toLowerCase()
 }
 
 const CAPITAL_SIGMA = 0x3a3
