@@ -1,5 +1,5 @@
 /** Finds where words are in the text that they were read from: the tokenizers keep no offsets. */
-import type { Pace, Turns } from "../../work/turns.ts"
+import { type Pace, STEPS_PER_TURN, type Turns } from "../../work/turns.ts"
 import type { Span } from "../issues/issue.ts"
 import type { Tokens } from "../words/tokens.ts"
 
@@ -46,9 +46,8 @@ export class WordOffsets {
       if (end - this.read > MAX_PIECE) return undefined
       const text = this.text.slice(this.read, end)
       this.pieces.push({ text, start: this.read, before: this.words })
-      this.words += this.analyse(text).words.length
+      this.words += (yield* this.wordsOf(text, pace)).length
       this.read = end
-      if (pace.endsTurn(STEPS_PER_CHARACTER * text.length)) yield
     }
     return this.pieces.findLast(({ before }) => before <= word)
   }
@@ -58,8 +57,7 @@ export class WordOffsets {
     let [low, high] = [1, text.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (pace.endsTurn(STEPS_PER_CHARACTER * middle)) yield
-      if (this.analyse(text.slice(0, middle)).words[index] === word) high = middle
+      if ((yield* this.wordsOf(text.slice(0, middle), pace))[index] === word) high = middle
       else low = middle + 1
     }
     return high
@@ -69,11 +67,16 @@ export class WordOffsets {
   private *startIn({ text }: Piece, { word }: PieceWord, end: number, pace: Pace): Turns<number> {
     const first = Math.max(0, end - MAX_WORD)
     let start = end - 1
-    while (start > first && this.analyse(text.slice(start, end)).words.at(-1) !== word) {
-      if (pace.endsTurn(STEPS_PER_CHARACTER * (end - start))) yield
-      start--
-    }
+    while (start > first && (yield* this.wordsOf(text.slice(start, end), pace)).at(-1) !== word) start--
     return start
+  }
+
+  private *wordsOf(piece: string, pace: Pace): Turns<ReadonlyArray<string>> {
+    const { words } = this.analyse(piece)
+    // As many turns as it took: the search for places has a limit of turns.
+    let steps = STEPS_PER_WORD * words.length + STEPS_PER_CHARACTER * piece.length
+    for (; steps > 0; steps -= STEPS_PER_TURN) if (pace.endsTurn(Math.min(steps, STEPS_PER_TURN))) yield
+    return words
   }
 }
 
@@ -97,4 +100,5 @@ const PIECE = 500
 const MAX_PIECE = 20_000
 /** Longer than any word with the characters around it that tokenizers ignore. */
 const MAX_WORD = 600
-const STEPS_PER_CHARACTER = 50
+const STEPS_PER_WORD = 200
+const STEPS_PER_CHARACTER = 10
