@@ -314,7 +314,7 @@ const syncTree = (folder: string) => {
 const poolOf = (db: PGlite) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const pool = new FairPool({ ...createPgConfig(db), idleTimeoutMillis: 0 })
+      const pool = new FairPool({ ...createPgConfig(db), max: 1, idleTimeoutMillis: 0 })
       pool.on("error", () => {})
       // The driver cancels an interrupted statement over a second connection. PGlite has only one, so the driver would
       // wait five seconds within an open transaction. Without a process id it does not try.

@@ -8,6 +8,7 @@ import pg from "pg"
 import type { Disk } from "../../core/disk/Disk.ts"
 import { Announcements, canListen } from "./Announcements.ts"
 import * as ServerDisk from "./disk.ts"
+import { FairPool } from "./FairPool.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { codeOf } from "./unavailable.ts"
@@ -21,6 +22,7 @@ export interface Options {
   readonly waitSeconds?: number
 }
 
+const MAX_CONNECTIONS = 10
 const CONNECT_TIMEOUT_MILLIS = 5_000
 const IDLE_TIMEOUT_MILLIS = 5_000
 
@@ -54,8 +56,9 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       const location = yield* locationOf(options.url)
       const pool = Effect.acquireRelease(
         Effect.sync(() =>
-          new pg.Pool({
+          new FairPool({
             connectionString: Redacted.value(options.url),
+            max: MAX_CONNECTIONS,
             application_name: "earshot",
             connectionTimeoutMillis: CONNECT_TIMEOUT_MILLIS,
             // A frozen server must not keep others waiting for its locks.

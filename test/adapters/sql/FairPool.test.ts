@@ -8,7 +8,7 @@ import { pgliteClient } from "../../stores.ts"
 
 describe("FairQueue", () => {
   it("serves the one that has used the least time", () => {
-    const queue = new FairQueue<string>()
+    const queue = new FairQueue<string>(1)
     for (const item of ["a1", "a2", "a3"]) queue.add("a", item)
     for (const item of ["b1", "b2", "b3", "b4"]) queue.add("b", item)
     const use = { a: 10, b: 4 }
@@ -16,7 +16,7 @@ describe("FairQueue", () => {
   })
 
   it("one that was away does not catch up", () => {
-    const queue = new FairQueue<string>()
+    const queue = new FairQueue<string>(1)
     const use = { a: 100, b: 100 }
     queue.add("b", "b1")
     for (let i = 1; i <= 10; i++) queue.add("a", `a${i}`)
@@ -25,8 +25,17 @@ describe("FairQueue", () => {
     assert.deepStrictEqual(served(queue, use, 6), ["b2", "a6", "b3", "a7", "b4", "a8"])
   })
 
+  it("lets one account run a few at once, and the service as many as it wants", () => {
+    const queue = new FairQueue<string>(2)
+    for (const account of ["", "a", "b"]) for (let i = 1; i <= 3; i++) queue.add(account, `${account}${i}`)
+    const taken = Array.from({ length: 8 }, () => queue.take()?.item)
+    assert.sameMembers(taken, ["1", "2", "3", "a1", "a2", "b1", "b2", undefined])
+    queue.end("b", 1)
+    assert.deepStrictEqual(queue.take(), { account: "b", item: "b3" })
+  })
+
   it("returns nothing when nobody waits", () => {
-    assert.isUndefined(new FairQueue().take())
+    assert.isUndefined(new FairQueue(1).take())
   })
 })
 
@@ -71,7 +80,7 @@ function served(queue: FairQueue<string>, use: Record<string, number>, count: nu
   return Array.from({ length: count }, () => {
     const next = queue.take()
     if (next === undefined) return "nothing"
-    queue.charge(next.account, use[next.account] ?? 0)
+    queue.end(next.account, use[next.account] ?? 0)
     return next.item
   })
 }
