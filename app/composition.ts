@@ -26,15 +26,13 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
   platforms,
   stores,
   sender,
-  recentEvents,
-  isOnlyProcess
+  recentEvents
 }: {
   readonly platforms: Layer.Layer<P, PE, PR>
+  /** With their `Ownership`, unless this process is alone on them. */
   readonly stores: Layer.Layer<S, SE, SR>
   readonly sender: Layer.Layer<W, WE, WR>
   readonly recentEvents: number
-  /** No other process uses the store. */
-  readonly isOnlyProcess: boolean
 }) =>
   Layer.mergeAll(
     Matches.layer,
@@ -48,14 +46,14 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
       Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
       Layer.merge(Rules.layer, Backtests.layer)
     ),
-    Idempotency.layerWith({ isOnlyProcess })
+    Idempotency.layer
   ).pipe(
     Layer.provideMerge(CaughtUpFeed.layer),
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(sender),
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(Registrations.layer),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: recentEvents })),
     Layer.provideMerge(stores),

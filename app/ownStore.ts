@@ -1,5 +1,5 @@
 /** Commands on the local store: through the server that uses it, or in this process if there is none. */
-import { Console, type Context, Data, Effect, Layer, Option, Redacted, Schedule, type Scope } from "effect"
+import { Console, Context, Data, Effect, Layer, Option, Redacted, Schedule, type Scope } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
 import * as Assets from "../adapters/runtimes/assets.ts"
@@ -13,11 +13,12 @@ import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import type { KeyStore } from "../core/keys/KeyStore.ts"
 import { Keys } from "../core/keys/Keys.ts"
+import { Ownership } from "../core/ownership/Ownership.ts"
 import { operatorGateway } from "../gateway/http/operator.ts"
 import { operatorClient, operatorUseCases, runningServer } from "./operator.ts"
 import { service, serviceOptions } from "./service.ts"
 import { MAX_RECENT_EVENTS, storeSettings } from "./settings.ts"
-import { runtime, sharedStores, stores } from "./stores.ts"
+import { runtime, storesFor } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 /** The gateway on the configured store. Every request acts as the account. */
@@ -25,7 +26,7 @@ export const connect = (account: string) =>
   inServerOrHere(
     (fetch) => Effect.map(clientOf(fetch, account), (client) => ({ ...client, isLive: true })),
     Effect.gen(function* () {
-      const { context, isOnlyProcess } = yield* serviceHere
+      const context = yield* serviceHere
       const send = yield* Effect.provide(
         operatorGateway({
           host: Option.none(),
@@ -36,7 +37,7 @@ export const connect = (account: string) =>
         }),
         context
       )
-      return { ...(yield* clientOf({ send }, account)), isLive: !isOnlyProcess }
+      return { ...(yield* clientOf({ send }, account)), isLive: !Context.get(context, Ownership).isAlone }
     })
   )
 
@@ -64,13 +65,7 @@ export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore
 
 /** `Keys` finds the account by its name. */
 export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>) =>
-  provided(
-    effect,
-    Effect.zipRight(
-      checkExistsHere,
-      Effect.map(serviceHere, ({ context }) => context)
-    )
-  )
+  provided(effect, Effect.zipRight(checkExistsHere, serviceHere))
 
 export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
 
@@ -167,9 +162,10 @@ const serviceHere = Effect.gen(function* () {
   const options = yield* serviceOptions
   // The maximum: a command must not delete events that a server with other settings keeps.
   const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
-  const context = yield* Layer.build(service({ ...options, settings }, sharedStores({ isServer: false })))
-  return { context, isOnlyProcess: options.isOnlyProcess }
+  return yield* Layer.build(service({ ...options, settings }, stores))
 })
+
+const stores = storesFor({ isServer: false })
 
 /** A Postgres database is never created here, so it needs no check. */
 const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>

@@ -30,28 +30,23 @@ import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { WebhookSender } from "../core/webhooks/WebhookSender.ts"
 import { useCasesOn } from "./composition.ts"
 import { type InstalledPlatform, installed } from "./platforms.ts"
-import { type CrashPoint, type ServiceSettings, serviceSettings, storeSettings } from "./settings.ts"
-import { sharedStores } from "./stores.ts"
+import { type CrashPoint, type ServiceSettings, serviceSettings } from "./settings.ts"
+import { storesFor } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 export interface ServiceOptions {
   readonly settings: ServiceSettings
   readonly platforms: ReadonlyArray<InstalledPlatform>
-  /** No other process uses the store: true for the embedded store. */
-  readonly isOnlyProcess: boolean
 }
 
 export const serviceOptions = Effect.gen(function* () {
   const settings = yield* serviceSettings
-  const platforms = yield* installed(settings)
-  return { settings, platforms, isOnlyProcess: Option.isNone((yield* storeSettings).databaseUrl) }
+  return { settings, platforms: yield* installed(settings) }
 })
 
 export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, SE>) => {
-  const { settings, isOnlyProcess } = options
-  const quotas = Layer.unwrapEffect(
-    Effect.map(defaultLimits(settings), (defaults) => Quotas.layerWith({ defaults, isOnlyProcess }))
-  )
+  const { settings } = options
+  const quotas = Layer.unwrapEffect(Effect.map(defaultLimits(settings), (defaults) => Quotas.layerWith({ defaults })))
   const platforms = Layer.provideMerge(Local.feed, Layer.merge(quotas, EventRoom.layer)).pipe(
     Layer.provideMerge(registered(options)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
@@ -60,12 +55,11 @@ export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, S
     platforms,
     stores,
     sender: sender(settings),
-    recentEvents: settings.recentEvents,
-    isOnlyProcess
+    recentEvents: settings.recentEvents
   }).pipe(Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))))
 }
 
-const serverOn = (options: ServiceOptions) => service(options, sharedStores({ isServer: true }))
+const serverOn = (options: ServiceOptions) => service(options, storesFor({ isServer: true }))
 
 type Running = Layer.Layer.Success<ReturnType<typeof serverOn>> | Scope.Scope
 
@@ -86,7 +80,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
       const forgetOthers = Effect.zipRight(yield* forgetReplaced(settings.keepDays), yield* expireAnswers)
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
-      if (settings.webhooks === "on") yield* Layer.build(WebhookDelivery.layerWith(options))
+      if (settings.webhooks === "on") yield* Layer.build(WebhookDelivery.layer)
       yield* Layer.build(Compliance.layer)
       const { outdated } = yield* Ownership
       const { stopWaiting } = yield* Matches

@@ -19,7 +19,7 @@ export const NO_LIMITS: Defaults = {
 
 /** On a memory store, with no limits except these. */
 export const quotas = (limits: Partial<Defaults> = {}) =>
-  Quotas.layerWith({ defaults: { ...NO_LIMITS, ...limits }, isOnlyProcess: true }).pipe(
+  Quotas.layerWith({ defaults: { ...NO_LIMITS, ...limits } }).pipe(
     Layer.provide(Layer.merge(memoryLimits, RuntimeEntropy.layer))
   )
 

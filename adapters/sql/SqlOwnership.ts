@@ -1,4 +1,7 @@
-/** `Ownership` for several servers on one Postgres: singletons of @effect/cluster, with an epoch for each owner. */
+/**
+ * `Ownership` for several servers on one Postgres: singletons of @effect/cluster, with an epoch for each owner. Loaded on
+ * demand: the embedded store has a single server.
+ */
 import * as EntityId from "@effect/cluster/EntityId"
 import * as MessageStorage from "@effect/cluster/MessageStorage"
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
@@ -10,9 +13,11 @@ import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import type { Announcements } from "./Announcements.ts"
 import { addressText, LOCK_SECONDS } from "./liveServers.ts"
 import { checkSchema } from "./migrate.ts"
 import * as SharedClock from "./SharedClock.ts"
+import * as SqlRuleRequests from "./SqlRuleRequests.ts"
 import * as stickyLocks from "./stickyLocks.ts"
 
 export interface Options {
@@ -24,7 +29,7 @@ export interface Options {
 }
 
 /** Also sets the clock of all that is built on it. */
-export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient> =>
+export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient | Announcements> =>
   Layer.unwrapEffect(
     Effect.sync(() => {
       const id = crypto.randomUUID()
@@ -170,6 +175,7 @@ const make = ({ id, name, version, location, clock, wanted, stopping }: Options 
     const service: OwnershipService = {
       isAlone: false,
       outdated,
+      requests: yield* SqlRuleRequests.make,
       own: (work, effect) =>
         Effect.gen(function* () {
           const lock = lockOf(work)

@@ -81,7 +81,7 @@ const limits = {
 }
 
 const platforms = Local.feed.pipe(
-  Layer.provideMerge(Quotas.layerWith({ defaults: limits, isOnlyProcess: true })),
+  Layer.provideMerge(Quotas.layerWith({ defaults: limits })),
   Layer.provideMerge(Layer.provideMerge(Local.platform(firehose, Option.none()), Local.platform(x, Option.none()))),
   Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
 )
@@ -91,8 +91,7 @@ export const layerWith = (matches: Layer.Layer<MatchStore>) =>
     platforms,
     stores: Layer.merge(otherStores, matches),
     sender: HttpSender.layerWith(new Addresses()),
-    recentEvents: 10_000,
-    isOnlyProcess: true
+    recentEvents: 10_000
   }).pipe(
     Layer.provideMerge(Log.layerWith("json")),
     // As if no trace collector were set.

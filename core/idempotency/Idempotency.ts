@@ -5,6 +5,7 @@ import { IdempotencyKeyInUse, IdempotencyKeyReused, type StoreUnavailable } from
 import { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
+import { Ownership } from "../ownership/Ownership.ts"
 import { type Attempt, ClaimStore } from "./ClaimStore.ts"
 import { CurrentClaim } from "./CurrentClaim.ts"
 
@@ -43,74 +44,67 @@ export class Idempotency extends Context.Tag("core/Idempotency")<
     ) => Effect.Effect<Answered<A>, E | IdempotencyKeyReused | IdempotencyKeyInUse | StoreUnavailable, R>
   }
 >() {
-  /** `isOnlyProcess`: no other process uses the store. */
-  static readonly layerWith = ({
-    isOnlyProcess
-  }: {
-    readonly isOnlyProcess: boolean
-  }): Layer.Layer<Idempotency, never, ClaimStore | Entropy> =>
-    Layer.scoped(
-      Idempotency,
-      Effect.gen(function* () {
-        const store = yield* ClaimStore
-        const { uuid, sha256, seal, unseal } = yield* Entropy
-        const failpoints = yield* Failpoints
-        const scope = yield* Effect.scope
-        // If it fails, abandoned attempts are taken over some seconds later.
-        if (isOnlyProcess) yield* Effect.ignoreLogged(store.releaseAll)
+  static readonly layer: Layer.Layer<Idempotency, never, ClaimStore | Entropy> = Layer.scoped(
+    Idempotency,
+    Effect.gen(function* () {
+      const store = yield* ClaimStore
+      const { uuid, sha256, seal, unseal } = yield* Entropy
+      const failpoints = yield* Failpoints
+      const scope = yield* Effect.scope
+      // If it fails, abandoned attempts are taken over some seconds later.
+      if ((yield* Ownership).isAlone) yield* Effect.ignoreLogged(store.releaseAll)
 
-        const begin = ({ account, operation, key, content }: KeyedRequest) =>
-          Effect.gen(function* () {
-            const now = yield* Clock.currentTimeMillis
-            const secret = JSON.stringify([Option.getOrNull(account), operation, key])
-            const claim = {
-              digest: sha256(`key ${secret}`),
-              attempt: uuid(),
-              request: sha256(content instanceof Uint8Array ? content : canonical(content)),
-              at: fromMillis(now),
-              expiredBefore: fromMillis(now - Duration.toMillis(KEPT))
-            }
-            const found = yield* store.begin(claim)
-            if (Option.isNone(found)) return { claim, secret, answer: Option.none() }
-            if (found.value.request !== claim.request) return yield* new IdempotencyKeyReused({ key })
-            if (Option.isNone(found.value.answer)) return yield* new IdempotencyKeyInUse({ key })
-            return { claim, secret, answer: found.value.answer }
-          })
+      const begin = ({ account, operation, key, content }: KeyedRequest) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const secret = JSON.stringify([Option.getOrNull(account), operation, key])
+          const claim = {
+            digest: sha256(`key ${secret}`),
+            attempt: uuid(),
+            request: sha256(content instanceof Uint8Array ? content : canonical(content)),
+            at: fromMillis(now),
+            expiredBefore: fromMillis(now - Duration.toMillis(KEPT))
+          }
+          const found = yield* store.begin(claim)
+          if (Option.isNone(found)) return { claim, secret, answer: Option.none() }
+          if (found.value.request !== claim.request) return yield* new IdempotencyKeyReused({ key })
+          if (Option.isNone(found.value.answer)) return yield* new IdempotencyKeyInUse({ key })
+          return { claim, secret, answer: found.value.answer }
+        })
 
-        const run = <A, E, R>(
-          { digest, attempt }: Attempt,
-          { operation, isLong, seal }: Running<A, E, R>
-        ): Effect.Effect<A, E | StoreUnavailable, R> => {
-          const own = { digest, attempt }
-          const kept = (done: Effect.Effect<A, E, R>) => Effect.tap(done, (answer) => store.keep(own, seal(answer)))
-          return isLong
-            ? kept(
-                Effect.provideService(
-                  operation,
-                  CurrentClaim,
-                  Option.some({ ...own, answerOf: (answer) => Effect.sync(() => seal(answer)) })
-                )
+      const run = <A, E, R>(
+        { digest, attempt }: Attempt,
+        { operation, isLong, seal }: Running<A, E, R>
+      ): Effect.Effect<A, E | StoreUnavailable, R> => {
+        const own = { digest, attempt }
+        const kept = (done: Effect.Effect<A, E, R>) => Effect.tap(done, (answer) => store.keep(own, seal(answer)))
+        return isLong
+          ? kept(
+              Effect.provideService(
+                operation,
+                CurrentClaim,
+                Option.some({ ...own, answerOf: (answer) => Effect.sync(() => seal(answer)) })
               )
-            : store.atomically(kept(operation))
-        }
+            )
+          : store.atomically(kept(operation))
+      }
 
-        const once = <A, E, R>(request: KeyedRequest, operation: Effect.Effect<A, E, R>) =>
-          Effect.gen(function* () {
-            const { claim, secret, answer } = yield* begin(request)
-            // JSON of the answer of the same operation.
-            if (Option.isSome(answer))
-              return { answer: JSON.parse(unseal(answer.value, secret)) as A, isReplayed: true }
-            yield* failpoints.hit("idempotency.claimed")
-            const sealed = (result: unknown) => seal(JSON.stringify(result), secret)
-            const done = run(claim, { operation, isLong: request.isLong, seal: sealed })
-            const first = yield* Effect.onError(done, () => Effect.ignoreLogged(store.release(claim)))
-            yield* failpoints.hit("idempotency.kept")
-            return { answer: first, isReplayed: false }
-          }).pipe(Effect.interruptible, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
+      const once = <A, E, R>(request: KeyedRequest, operation: Effect.Effect<A, E, R>) =>
+        Effect.gen(function* () {
+          const { claim, secret, answer } = yield* begin(request)
+          // JSON of the answer of the same operation.
+          if (Option.isSome(answer)) return { answer: JSON.parse(unseal(answer.value, secret)) as A, isReplayed: true }
+          yield* failpoints.hit("idempotency.claimed")
+          const sealed = (result: unknown) => seal(JSON.stringify(result), secret)
+          const done = run(claim, { operation, isLong: request.isLong, seal: sealed })
+          const first = yield* Effect.onError(done, () => Effect.ignoreLogged(store.release(claim)))
+          yield* failpoints.hit("idempotency.kept")
+          return { answer: first, isReplayed: false }
+        }).pipe(Effect.interruptible, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
 
-        return Idempotency.of({ once })
-      })
-    )
+      return Idempotency.of({ once })
+    })
+  )
 }
 
 // ---- helpers ----

@@ -46,7 +46,7 @@ export const fanOut = (
     const unknown = all.filter((id) => !linksOf.has(id))
     if (unknown.length > 0) {
       // A new rule is on the platform before it is active in the store.
-      yield* registrations.awaitIdle(platform.id, unknown)
+      yield* registrations.awaitIdle(platform, unknown)
       yield* addLinks(unknown)
     }
     const created_at = yield* Timestamp.now

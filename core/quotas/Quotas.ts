@@ -6,6 +6,7 @@ import { Clock, Context, Effect, Either, Layer, Option, Schedule, type Scope } f
 import { Entropy } from "../model/Entropy.ts"
 import { LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
+import { Ownership } from "../ownership/Ownership.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { hold } from "../work/hold.ts"
 import { metered } from "../work/turns.ts"
@@ -61,8 +62,6 @@ export class Quotas extends Context.Tag("core/Quotas")<
 >() {
   static readonly layerWith = (options: {
     readonly defaults: Defaults
-    /** No other process uses the store. */
-    readonly isOnlyProcess: boolean
   }): Layer.Layer<Quotas, never, LimitStore | Platforms | Entropy> =>
     Layer.scoped(
       Quotas,
@@ -222,7 +221,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
           const counts = counters.all(windowAt(yield* Clock.currentTimeMillis))
           if (counts.length > 0) counters.setOthers(yield* store.shareCounts(server, counts))
         })
-        if (!options.isOnlyProcess) {
+        if (!(yield* Ownership).isAlone) {
           // While the store is down every server counts alone.
           yield* Effect.forkScoped(Effect.repeat(Effect.ignore(share), Schedule.spaced("1 second")))
         }

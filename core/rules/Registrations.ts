@@ -1,17 +1,17 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
 
-import { Clock, Context, Effect, Fiber, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { RuleNotFound, RuleVersionChanged, StoreUnavailable } from "../model/Errors.ts"
 import { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { Ownership, streamOf } from "../ownership/Ownership.ts"
+import { isServedHere, Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms, type Registered } from "../platforms/Platform.ts"
 import { awaitActivation, settleRequests } from "./askOwner.ts"
 import { type Comparison, compare, describeNewer } from "./compare.ts"
 import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
-import { RuleRequests } from "./RuleRequests.ts"
+import { makePlatformLocks } from "./PlatformLocks.ts"
 import { type NewRule, RuleStore } from "./RuleStore.ts"
 
 /** The last successful comparison, and the error if a later one failed. */
@@ -69,173 +69,135 @@ export class Registrations extends Context.Tag("core/Registrations")<
     /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
     readonly exclusively: <A, E>(platform: PlatformId, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
     /** Waits until none of these rules of the platform is registered and not active yet. */
-    readonly awaitIdle: (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly awaitIdle: (platform: Platform, platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >() {
-  /** `isOnlyProcess`: no other process uses the store, so a change that does not run here was abandoned. */
-  static readonly layerWith = (options: {
-    readonly isOnlyProcess: boolean
-  }): Layer.Layer<Registrations, never, RuleStore | Platforms> =>
-    Layer.scoped(
-      Registrations,
-      Effect.gen(function* () {
-        const store = yield* RuleStore
-        const platforms = yield* Platforms
-        const requests = yield* Effect.serviceOption(RuleRequests)
-        const ownership = yield* Ownership
-        const failpoints = yield* Failpoints
-        const scope = yield* Effect.scope
-        const statuses = new Map<PlatformId, SyncStatus>()
-        const comparedAt = new Map<PlatformId, number>()
-        /** Number of rules at the last comparison. */
-        const sizes = new Map<PlatformId, number>()
-        /** Platforms that wait for a comparison. */
-        const waiting = new Set<PlatformId>()
+  static readonly layer: Layer.Layer<Registrations, never, RuleStore | Platforms> = Layer.scoped(
+    Registrations,
+    Effect.gen(function* () {
+      const store = yield* RuleStore
+      const platforms = yield* Platforms
+      const ownership = yield* Ownership
+      const { requests } = ownership
+      const locks = yield* makePlatformLocks(ownership.isAlone)
+      const changes = makeChanges({ store, platforms, ownership, locks, failpoints: yield* Failpoints })
+      const statuses = new Map<PlatformId, SyncStatus>()
+      const comparedAt = new Map<PlatformId, number>()
+      /** Number of rules at the last comparison. */
+      const sizes = new Map<PlatformId, number>()
+      /** Platforms that wait for a comparison. */
+      const waiting = new Set<PlatformId>()
 
-        // Rules with the same text share one rule of the platform. Under the lock, the answer of `isShared` stays true
-        // until the call that depends on it. Locks are always taken in the same order.
-        const locks = new Map<PlatformId, Effect.Semaphore>()
-        const lockOf = (id: PlatformId) => {
-          const lock = locks.get(id) ?? Effect.unsafeMakeSemaphore(1)
-          locks.set(id, lock)
-          return lock
+      const compareNow = (platform: Platform) =>
+        Effect.gen(function* () {
+          const { comparison, rules, orphaned } = yield* compare(store, platform, ownership)
+          sizes.set(platform.id, rules)
+          const { newer } = comparison
+          const known = Option.match(statuses.get(platform.id)?.comparison ?? Option.none(), {
+            onNone: () => 0,
+            onSome: (last) => last.newer
+          })
+          if (newer > known) yield* Effect.logWarning(`Platform "${platform.id}": ${describeNewer(newer)}`)
+          statuses.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
+          yield* orphaned
+        })
+
+      const compareAndReport = (platform: Platform) =>
+        Effect.catchAll(locks.exclusively([platform.id], compareNow(platform)), ({ _tag, message }) =>
+          Effect.gen(function* () {
+            const last = statuses.get(platform.id) ?? neverCompared
+            const isNew = !Option.exists(last.error, (error) => error.message === message)
+            const error = { at: yield* Timestamp.now, message, isRefused: _tag === "PlatformNotReady" }
+            statuses.set(platform.id, { ...last, error: Option.some(error) })
+            if (isNew) yield* Effect.logWarning(`Cannot compare the rules on "${platform.id}": ${message}`)
+          })
+        )
+
+      const reconcileOne = (platform: Platform) => {
+        const work = Effect.zipRight(
+          Effect.map(Clock.currentTimeMillis, (now) => comparedAt.set(platform.id, now)),
+          compareAndReport(platform)
+        )
+        // Only its owner changes the rules of a remote platform.
+        return platform.capabilities.isRemote ? Effect.asVoid(ownership.ifOwner(streamOf(platform.id), work)) : work
+      }
+
+      const settle = (platform: Platform) => {
+        // Interruptible: a server that loses the platform must stop at once, and the next owner starts it again.
+        const settleNow = locks.interruptibly(platform.id, settleRequests(requests, store, platform))
+        return Effect.gen(function* () {
+          const announcement = yield* requests.nextAnnouncement
+          // Debug level: other services report that the store is down.
+          yield* Effect.catchAll(settleNow, ({ cause }) => Effect.logDebug("Cannot read the requests", cause))
+          yield* announcement
+        }).pipe(Effect.forever)
+      }
+
+      const versions = new Map<PlatformId, number>()
+      const catchUpWith = (platform: Platform) =>
+        Effect.gen(function* () {
+          const { id } = platform
+          const activated = yield* requests.activatedSince(id, versions.get(id) ?? BEFORE_ALL)
+          const last = activated.at(-1)
+          if (last === undefined) return
+          const texts = [...new Set(activated.map(({ text }) => text))]
+          yield* locks.exclusively([id], platform.register(texts))
+          versions.set(id, Math.max(last.version, versions.get(id) ?? BEFORE_ALL))
+        }).pipe(Effect.catchTags({ PlatformNotReady: Effect.die, PlatformUnavailable: Effect.die }))
+
+      const catchUp = Effect.gen(function* () {
+        for (const platform of yield* platforms.all) {
+          if (!platform.capabilities.isRemote) yield* catchUpWith(platform)
         }
-
-        /** Holds the locks of the platforms. An interrupted caller does not stop the effect. */
-        const exclusively = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-          const inFiber = Effect.flatMap(Effect.forkIn(Effect.interruptible(effect), scope), Fiber.join)
-          return [...ids]
-            .sort()
-            .reduceRight((inner, id) => lockOf(id).withPermits(1)(inner), Effect.uninterruptible(inFiber))
-        }
-
-        const { askedFor, isDoneHere, add, remove, replace, removeCandidate } = makeChanges({
-          store,
-          platforms,
-          requests,
-          failpoints,
-          exclusively
-        })
-
-        const compareNow = (platform: Platform) =>
-          Effect.gen(function* () {
-            const { comparison, rules, orphaned } = yield* compare(store, platform, options)
-            sizes.set(platform.id, rules)
-            const { newer } = comparison
-            const known = Option.match(statuses.get(platform.id)?.comparison ?? Option.none(), {
-              onNone: () => 0,
-              onSome: (last) => last.newer
-            })
-            if (newer > known) yield* Effect.logWarning(`Platform "${platform.id}": ${describeNewer(newer)}`)
-            statuses.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
-            yield* orphaned
-          })
-
-        const reconcileOne = (platform: Platform) => {
-          const work = Effect.zipRight(
-            Effect.map(Clock.currentTimeMillis, (now) => comparedAt.set(platform.id, now)),
-            compareAndReport(platform)
-          )
-          return Option.match(askedFor(platform), {
-            onNone: () => work,
-            onSome: () => Effect.asVoid(ownership.ifOwner(streamOf(platform.id), work))
-          })
-        }
-
-        const settle = (platform: Platform) =>
-          Effect.gen(function* () {
-            const shared = askedFor(platform)
-            if (Option.isNone(shared)) return yield* Effect.never
-            // Interruptible: a server that loses the platform must stop at once, and the next owner starts it again.
-            const settleNow = lockOf(platform.id).withPermits(1)(settleRequests(shared.value, store, platform))
-            return yield* Effect.gen(function* () {
-              const announcement = yield* shared.value.nextAnnouncement
-              // Debug level: other services report that the store is down.
-              yield* Effect.catchAll(settleNow, ({ cause }) => Effect.logDebug("Cannot read the requests", cause))
-              yield* announcement
-            }).pipe(Effect.forever)
-          })
-
-        const versions = new Map<PlatformId, number>()
-        const catchUpWith = (shared: RuleRequests["Type"], platform: Platform) =>
-          Effect.gen(function* () {
-            const { id } = platform
-            const activated = yield* shared.activatedSince(id, versions.get(id) ?? BEFORE_ALL)
-            const last = activated.at(-1)
-            if (last === undefined) return
-            const texts = [...new Set(activated.map(({ text }) => text))]
-            yield* exclusively(new Set([id]), platform.register(texts))
-            versions.set(id, Math.max(last.version, versions.get(id) ?? BEFORE_ALL))
-          }).pipe(Effect.catchTags({ PlatformNotReady: Effect.die, PlatformUnavailable: Effect.die }))
-
-        const catchUp = Effect.gen(function* () {
-          if (Option.isNone(requests)) return
-          for (const platform of yield* platforms.all) {
-            if (!platform.capabilities.isRemote) yield* catchUpWith(requests.value, platform)
-          }
-        })
-
-        const awaitIdle = (id: PlatformId, unknown: ReadonlyArray<string>) =>
-          Effect.gen(function* () {
-            yield* lockOf(id).withPermits(1)(Effect.void)
-            if (Option.isNone(requests) || (yield* isDoneHere(id))) return
-            yield* Effect.ignore(awaitActivation(requests.value, id, new Set(unknown)))
-          })
-
-        const recheck = (id: PlatformId) =>
-          Effect.gen(function* () {
-            const platform = yield* Effect.option(platforms.get(id))
-            if (Option.isNone(platform) || waiting.has(id)) return
-            waiting.add(id)
-            const early = (comparedAt.get(id) ?? 0) + RECHECK_AFTER_MILLIS - (yield* Clock.currentTimeMillis)
-            yield* Effect.ensuring(
-              Effect.sleep(Math.max(0, early)),
-              Effect.sync(() => waiting.delete(id))
-            )
-            yield* reconcileOne(platform.value)
-          })
-
-        const compareAndReport = (platform: Platform) =>
-          Effect.catchAll(exclusively(new Set([platform.id]), compareNow(platform)), ({ _tag, message }) =>
-            Effect.gen(function* () {
-              const last = statuses.get(platform.id) ?? neverCompared
-              const isNew = !Option.exists(last.error, (error) => error.message === message)
-              const error = { at: yield* Timestamp.now, message, isRefused: _tag === "PlatformNotReady" }
-              statuses.set(platform.id, { ...last, error: Option.some(error) })
-              if (isNew) yield* Effect.logWarning(`Cannot compare the rules on "${platform.id}": ${message}`)
-            })
-          )
-
-        // Concurrent: a slow platform does not delay the others.
-        const reconcileAll = (all: ReadonlyArray<Platform>) =>
-          Effect.forEach(all, reconcileOne, { discard: true, concurrency: "unbounded" })
-        const reconcile = Effect.flatMap(platforms.all, reconcileAll)
-        const reconcileDue = Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          const isDue = ({ id, capabilities }: Platform) => {
-            const isCheap = capabilities.isRemote && (sizes.get(id) ?? 0) <= MAX_CHEAP_RULES
-            return isCheap || now - (comparedAt.get(id) ?? 0) >= SLOW_INTERVAL_MILLIS
-          }
-          yield* reconcileAll((yield* platforms.all).filter(isDue))
-        })
-
-        return Registrations.of({
-          add,
-          remove,
-          replace,
-          removeCandidate,
-          reconcile,
-          reconcileDue,
-          settle,
-          catchUp,
-          compare: reconcileOne,
-          recheck,
-          syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
-          exclusively: (platform, change) => exclusively(new Set([platform]), change),
-          awaitIdle
-        })
       })
-    )
+
+      const awaitIdle = (platform: Platform, unknown: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          yield* locks.interruptibly(platform.id, Effect.void)
+          if (isServedHere(ownership, platform)) return
+          yield* Effect.ignore(awaitActivation(requests, platform.id, new Set(unknown)))
+        })
+
+      const recheck = (id: PlatformId) =>
+        Effect.gen(function* () {
+          const platform = yield* Effect.option(platforms.get(id))
+          if (Option.isNone(platform) || waiting.has(id)) return
+          waiting.add(id)
+          const early = (comparedAt.get(id) ?? 0) + RECHECK_AFTER_MILLIS - (yield* Clock.currentTimeMillis)
+          yield* Effect.ensuring(
+            Effect.sleep(Math.max(0, early)),
+            Effect.sync(() => waiting.delete(id))
+          )
+          yield* reconcileOne(platform.value)
+        })
+
+      // Concurrent: a slow platform does not delay the others.
+      const reconcileAll = (all: ReadonlyArray<Platform>) =>
+        Effect.forEach(all, reconcileOne, { discard: true, concurrency: "unbounded" })
+      const reconcile = Effect.flatMap(platforms.all, reconcileAll)
+      const reconcileDue = Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const isDue = ({ id, capabilities }: Platform) => {
+          const isCheap = capabilities.isRemote && (sizes.get(id) ?? 0) <= MAX_CHEAP_RULES
+          return isCheap || now - (comparedAt.get(id) ?? 0) >= SLOW_INTERVAL_MILLIS
+        }
+        yield* reconcileAll((yield* platforms.all).filter(isDue))
+      })
+
+      return Registrations.of({
+        ...changes,
+        reconcile,
+        reconcileDue,
+        settle,
+        catchUp,
+        compare: reconcileOne,
+        recheck,
+        syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
+        exclusively: (platform, change) => locks.exclusively([platform], change),
+        awaitIdle
+      })
+    })
+  )
 }
 
 // ---- helpers ----

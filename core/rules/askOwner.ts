@@ -3,15 +3,13 @@ import { Clock, Effect, Either, Option } from "effect"
 import { PlatformUnavailable, type StoreUnavailable } from "../model/Errors.ts"
 import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
+import type { Outcome, RegisterFailure, RuleRequests, Unsettled } from "../ownership/RuleRequests.ts"
 import type { Platform, Registered } from "../platforms/Platform.ts"
-import type { Outcome, RegisterFailure, RuleRequests, Unsettled } from "./RuleRequests.ts"
 import type { RuleStore } from "./RuleStore.ts"
-
-type Requests = RuleRequests["Type"]
 
 /** Waits until the owner has registered a pending registration. */
 export const askOwner = (
-  requests: Requests,
+  requests: RuleRequests,
   id: RuleId,
   platform: PlatformId
 ): Effect.Effect<Registered, RegisterFailure | StoreUnavailable> =>
@@ -22,7 +20,7 @@ export const askOwner = (
   })
 
 /** Waits until the owners have removed the rule, for some seconds: if a platform is down, that comes later. */
-export const awaitRemoval = (requests: Requests, store: RuleStore["Type"], id: RuleId) =>
+export const awaitRemoval = (requests: RuleRequests, store: RuleStore["Type"], id: RuleId) =>
   Effect.gen(function* () {
     yield* requests.announce
     const isGone = Effect.map(store.registrations(id), ({ length }) =>
@@ -33,7 +31,7 @@ export const awaitRemoval = (requests: Requests, store: RuleStore["Type"], id: R
 
 /** Waits while some of these rules, which the platform holds already, are not active yet, for some seconds. */
 export const awaitActivation = (
-  requests: Requests,
+  requests: RuleRequests,
   platform: PlatformId,
   platformRuleIds: ReadonlySet<string>
 ): Effect.Effect<void, StoreUnavailable> => {
@@ -47,7 +45,7 @@ export const awaitActivation = (
 
 /** For the owner, while no other change to the platform runs: registers and removes what the servers ask for. */
 export const settleRequests = (
-  requests: Requests,
+  requests: RuleRequests,
   store: RuleStore["Type"],
   platform: Platform
 ): Effect.Effect<void, StoreUnavailable> =>
@@ -69,7 +67,7 @@ const ANSWER_MILLIS = 30_000
 const REMOVAL_MILLIS = 5_000
 
 const awaitSome = <A>(
-  requests: Requests,
+  requests: RuleRequests,
   look: Effect.Effect<Option.Option<A>, StoreUnavailable>,
   millis: number
 ): Effect.Effect<Option.Option<A>, StoreUnavailable> =>
@@ -92,7 +90,7 @@ const noOwner = (platform: PlatformId): Outcome =>
     })
   )
 
-const registerWanted = (requests: Requests, platform: Platform, wanted: ReadonlyArray<Unsettled>) =>
+const registerWanted = (requests: RuleRequests, platform: Platform, wanted: ReadonlyArray<Unsettled>) =>
   Effect.gen(function* () {
     if (wanted.length === 0) return
     const texts = [...new Set(wanted.map(({ text }) => text))]
@@ -105,7 +103,7 @@ const registerWanted = (requests: Requests, platform: Platform, wanted: Readonly
 
 /** What the platform cannot remove now becomes an orphan, which the next comparison removes. */
 const removeUnwanted = (
-  requests: Requests,
+  requests: RuleRequests,
   store: RuleStore["Type"],
   platform: Platform,
   unwanted: ReadonlyArray<Unsettled>

@@ -1,6 +1,7 @@
 /** Compares the rules of a platform with the store, and fixes the difference. */
 import { DateTime, Duration, Effect, Either, Option } from "effect"
 import * as Timestamp from "../model/Timestamp.ts"
+import type { OwnershipService } from "../ownership/Ownership.ts"
 import type { Inventory, Platform, Registered } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
@@ -25,14 +26,10 @@ export interface Comparison {
 }
 
 /**
- * Compares a platform with the store and fixes the difference. `isOnlyProcess`: a change that does not run here was
+ * Compares a platform with the store and fixes the difference. `isAlone`: a change that does not run here was
  * abandoned. `rules`: how many the platform holds. `orphaned`: whether the orphans could be removed.
  */
-export const compare = (
-  store: RuleStore["Type"],
-  platform: Platform,
-  { isOnlyProcess }: { readonly isOnlyProcess: boolean }
-) =>
+export const compare = (store: RuleStore["Type"], platform: Platform, { isAlone }: Pick<OwnershipService, "isAlone">) =>
   Effect.gen(function* () {
     const askedAt = yield* Timestamp.now
     // Before the store is read: a rule registered after the inventory is then in the store.
@@ -41,7 +38,7 @@ export const compare = (
     const before = Timestamp.fromDate(DateTime.toDateUtc(oldest))
     const registrations = yield* store.registrationsOn(platform.id)
     const isAbandoned = ({ state, since, purpose }: StoredRegistration) =>
-      (isHidden(state) || Option.contains(purpose, "update")) && (isOnlyProcess || since < before)
+      (isHidden(state) || Option.contains(purpose, "update")) && (isAlone || since < before)
     for (const { ruleId } of registrations.filter(isAbandoned)) yield* store.remove(ruleId)
 
     const { missing, orphans } = diff(

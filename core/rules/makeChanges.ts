@@ -13,11 +13,12 @@ import type { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { isServedHere, type OwnershipService } from "../ownership/Ownership.ts"
 import type { Platform, PlatformFailure, Platforms, Registered } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { askOwner, awaitRemoval } from "./askOwner.ts"
 import { awaitEffect } from "./awaitEffect.ts"
-import type { RuleRequests } from "./RuleRequests.ts"
+import type { PlatformLocks } from "./PlatformLocks.ts"
 import type { NewRule, RuleChange, RuleStore, StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
@@ -45,37 +46,20 @@ export type AddFailure =
 export const makeChanges = (services: {
   readonly store: RuleStore["Type"]
   readonly platforms: Platforms["Type"]
-  readonly requests: Option.Option<RuleRequests["Type"]>
+  readonly ownership: OwnershipService
+  readonly locks: PlatformLocks
   readonly failpoints: Failpoints["Type"]
-  /** Runs while no other change to these platforms runs in this process. */
-  readonly exclusively: <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }) => {
-  const { store, platforms, requests, failpoints, exclusively } = services
-
-  /** Set for a platform that only its owner may talk to. */
-  const askedFor = (platform: Platform) => Option.filter(requests, () => platform.capabilities.isRemote)
-
-  const isDoneHere = (id: PlatformId) =>
-    Effect.map(Effect.option(platforms.get(id)), (found) => Option.isNone(Option.flatMap(found, askedFor)))
+  const { store, platforms, ownership, locks, failpoints } = services
+  const { isAlone, requests } = ownership
 
   const registerOne = (rule: NewRule, { platform, text }: Filter) =>
-    Option.match(askedFor(platform), {
-      onSome: (shared) => askOwner(shared, rule.id, platform.id),
-      onNone: () =>
-        Effect.gen(function* () {
-          const [outcome] = yield* alone(platform.id, platform.register([text]))
+    isServedHere(ownership, platform)
+      ? Effect.gen(function* () {
+          const [outcome] = yield* locks.calling(platform.id, platform.register([text]))
           return yield* outcome ?? Effect.dieMessage(`No outcome from "${platform.id}"`)
         })
-    })
-
-  /**
-   * With several servers a create or delete may wait for another server. It then holds the lock only for its own
-   * calls to the platform. A comparison leaves rules alone that are being created or deleted.
-   */
-  const changing = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) =>
-    exclusively(Option.isNone(requests) ? ids : new Set(), effect)
-  const alone = <A, E>(id: PlatformId, effect: Effect.Effect<A, E>) =>
-    Option.isNone(requests) ? effect : exclusively(new Set([id]), effect)
+      : askOwner(requests, rule.id, platform.id)
 
   /** If it fails, the rule becomes an orphan, which `reconcile` removes. */
   const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) => {
@@ -90,8 +74,17 @@ export const makeChanges = (services: {
         PlatformUnavailable: later
       })
     })
-    return alone(platform, unregisterUnshared)
+    return locks.calling(platform, unregisterUnshared)
   }
+
+  /** The platforms that are served here no longer hold the rule. The owners of the others drop theirs. */
+  const forget = (id: RuleId, here: ReadonlyArray<PlatformId>) =>
+    isAlone
+      ? store.remove(id)
+      : Effect.gen(function* () {
+          for (const platform of here) yield* requests.drop(id, platform)
+          yield* awaitRemoval(requests, store, id)
+        })
 
   /** `isDecisive`: the activation is the change that was asked for. */
   const addNow = (
@@ -113,17 +106,15 @@ export const makeChanges = (services: {
       { discard: true }
     )
     const rollback = Effect.gen(function* () {
-      const own = filters.filter(({ platform }) => Option.isNone(askedFor(platform)))
-      for (const { platform, text } of own) {
+      const here = filters.filter(({ platform }) => isServedHere(ownership, platform))
+      for (const { platform, text } of here) {
         const result = registered.get(platform.id)
         if (result !== undefined) yield* unregister({ ruleId: rule.id, platform: platform.id, text, ...result })
       }
-      if (Option.isNone(requests)) return yield* store.remove(rule.id)
-      yield* requests.value.abandon(rule.id)
-      yield* dropOwn(
-        requests.value,
+      yield* requests.abandon(rule.id)
+      yield* forget(
         rule.id,
-        own.map(({ platform }) => ({ platform: platform.id }))
+        here.map(({ platform }) => platform.id)
       )
     })
     return Effect.gen(function* () {
@@ -145,17 +136,11 @@ export const makeChanges = (services: {
     })
   }
 
-  /** The owners of the other platforms drop theirs. */
-  const dropOwn = (shared: RuleRequests["Type"], id: RuleId, own: ReadonlyArray<{ readonly platform: PlatformId }>) =>
-    Effect.gen(function* () {
-      for (const { platform } of own) yield* shared.drop(id, platform)
-      yield* awaitRemoval(shared, store, id)
-    })
-
   const finishRemoval = (id: RuleId, registrations: ReadonlyArray<StoredRegistration>) =>
     Effect.gen(function* () {
-      const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
-      const platformRules = own.flatMap((registration) =>
+      const elsewhere = (yield* platforms.all).filter((platform) => !isServedHere(ownership, platform))
+      const here = registrations.filter((one) => !elsewhere.some(({ id }) => id === one.platform))
+      const platformRules = here.flatMap((registration) =>
         Option.match(registration.platformRuleId, {
           onNone: () => [],
           onSome: (platformRuleId) => [{ ...registration, platformRuleId }]
@@ -166,30 +151,34 @@ export const makeChanges = (services: {
         yield* unregister(platformRule)
       }
       yield* failpoints.hit("delete.unregistered")
-      yield* Option.match(requests, {
-        onNone: () => store.remove(id),
-        onSome: (shared) => dropOwn(shared, id, own)
-      })
+      yield* forget(
+        id,
+        here.map(({ platform }) => platform)
+      )
       yield* failpoints.hit("delete.removed")
     })
 
-  const remove = (account: AccountId, id: RuleId) =>
+  /** Removes a candidate, in any state. */
+  const discard = (id: RuleId) =>
     Effect.gen(function* () {
       const registrations = yield* store.registrations(id)
-      const hideAndFinish = Effect.gen(function* () {
-        const hiding = store.hide(account, id, yield* Timestamp.now)
-        if (!(yield* decisive(true)(hiding))) return false
-        yield* failpoints.hit("delete.hidden")
-        for (const candidate of yield* store.candidatesOf(id)) yield* Effect.ignoreLogged(discard(candidate))
-        // The rule is invisible from here on. If this fails, `reconcile` finishes it.
-        yield* Effect.ignoreLogged(finishRemoval(id, registrations))
-        return true
-      })
-      return yield* changing(new Set(registrations.map(({ platform }) => platform)), hideAndFinish)
+      if (registrations.length === 0) return
+      yield* requests.abandon(id)
+      yield* finishRemoval(id, registrations)
+    })
+
+  /** The registrations that were replaced have become those of the candidate. */
+  const finishReplaced = (candidate: RuleId) =>
+    Effect.gen(function* () {
+      const replaced = yield* store.registrations(candidate)
+      if (replaced.length > 0) yield* finishRemoval(candidate, replaced)
     })
 
   const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) =>
-    changing(new Set(filters.map(({ platform }) => platform.id)), addNow(rule, filters, limits, { isDecisive: true }))
+    locks.changing(
+      filters.map(({ platform }) => platform.id),
+      addNow(rule, filters, limits, { isDecisive: true })
+    )
 
   const replace = (account: AccountId, id: RuleId, { candidate, limits, change, andThen = Effect.void }: Replacement) =>
     Effect.gen(function* () {
@@ -213,31 +202,36 @@ export const makeChanges = (services: {
         yield* Effect.ignoreLogged(Effect.zipRight(andThen, finishReplaced(change.candidate)))
         return version
       })
-      return yield* changing(ids, work)
+      return yield* locks.changing(ids, work)
     })
 
-  /** The registrations that were replaced have become those of the candidate. */
-  const finishReplaced = (candidate: RuleId) =>
-    Effect.gen(function* () {
-      const replaced = yield* store.registrations(candidate)
-      if (replaced.length > 0) yield* finishRemoval(candidate, replaced)
-    })
-
-  /** Removes a candidate, in any state. */
-  const discard = (id: RuleId) =>
+  const remove = (account: AccountId, id: RuleId) =>
     Effect.gen(function* () {
       const registrations = yield* store.registrations(id)
-      if (registrations.length === 0) return
-      if (Option.isSome(requests)) yield* requests.value.abandon(id)
-      yield* finishRemoval(id, registrations)
+      const hideAndFinish = Effect.gen(function* () {
+        const hiding = store.hide(account, id, yield* Timestamp.now)
+        if (!(yield* decisive(true)(hiding))) return false
+        yield* failpoints.hit("delete.hidden")
+        for (const candidate of yield* store.candidatesOf(id)) yield* Effect.ignoreLogged(discard(candidate))
+        // The rule is invisible from here on. If this fails, `reconcile` finishes it.
+        yield* Effect.ignoreLogged(finishRemoval(id, registrations))
+        return true
+      })
+      return yield* locks.changing(
+        registrations.map(({ platform }) => platform),
+        hideAndFinish
+      )
     })
 
   const removeCandidate = (id: RuleId) =>
     Effect.flatMap(store.registrations(id), (registrations) =>
-      changing(new Set(registrations.map(({ platform }) => platform)), discard(id))
+      locks.changing(
+        registrations.map(({ platform }) => platform),
+        discard(id)
+      )
     )
 
-  return { askedFor, isDoneHere, add, replace, remove, removeCandidate }
+  return { add, replace, remove, removeCandidate }
 }
 
 // ---- helpers ----

@@ -12,6 +12,7 @@ import type { RuleDraft } from "../../core/rules/Rule.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { languageOf, type PlatformId } from "../../fixtures/languages.ts"
+import { oneOfSeveral } from "../ownership.ts"
 import { quotas } from "../quotas.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
 
@@ -117,10 +118,11 @@ export const fakes = Layer.scoped(
   })
 )
 
-const layerWith = (isOnlyProcess: boolean) =>
+const layerWith = (isAlone: boolean) =>
   Rules.layer.pipe(
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(Registrations.layer),
+    Layer.provide(isAlone ? Layer.empty : oneOfSeveral),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),
     Layer.provideMerge(Layer.merge(Platforms.layer, memoryRules)),
@@ -132,13 +134,13 @@ const layerWith = (isOnlyProcess: boolean) =>
 export function test(
   title: string,
   body: (world: World) => Effect.Effect<void, unknown>,
-  { isOnlyProcess = false }: { readonly isOnlyProcess?: boolean } = {}
+  { isAlone = true }: { readonly isAlone?: boolean } = {}
 ): void {
   it.effect(title, () =>
     Effect.gen(function* () {
       const registrations = yield* Registrations
       yield* body({ ...(yield* Fakes), rules: yield* Rules, registrations, store: yield* RuleStore })
-    }).pipe(Effect.provide(layerWith(isOnlyProcess)))
+    }).pipe(Effect.provide(layerWith(isAlone)))
   )
 }
 

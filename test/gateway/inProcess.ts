@@ -29,14 +29,13 @@ export const serviceOn = (
   platforms: ReturnType<typeof localPlatforms>,
   stores: Layer.Layer<Stores, StoreCannotOpen> = memoryStores
 ) =>
-  Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
+  Layer.merge(Ingest.layer, WebhookDelivery.layer).pipe(
     Layer.provideMerge(
       useCasesOn({
         platforms,
         stores,
         sender: HttpSender.layerWith(LOOPBACK),
-        recentEvents: 1_000,
-        isOnlyProcess: true
+        recentEvents: 1_000
       })
     )
   )

@@ -274,7 +274,7 @@ class CountingPlatform extends FakePlatform {
 
 const layer = Layer.mergeAll(Rules.layer, Status.layer).pipe(
   Layer.provideMerge(PostBudget.layer),
-  Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+  Layer.provideMerge(Registrations.layer),
   Layer.provideMerge(quotas()),
   Layer.provideMerge(Platforms.layer),
   Layer.provideMerge(memoryStores),

@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Layer, Option, type Redacted, Scope } from "effect"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as SqlOwnership from "../../../adapters/sql/SqlOwnership.ts"
-import * as SqlRuleRequests from "../../../adapters/sql/SqlRuleRequests.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import { newLedger } from "../../../core/coverage/Coverage.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
@@ -13,7 +12,6 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { PlatformRefused } from "../../../core/model/Errors.ts"
 import { CurrentFence, type Fence, Ownership } from "../../../core/ownership/Ownership.ts"
 import { Servers } from "../../../core/ownership/Servers.ts"
-import { RuleRequests } from "../../../core/rules/RuleRequests.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { at, newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { temporaryDatabase } from "../../stores.ts"
@@ -96,7 +94,7 @@ describe("Ownership of several servers", () => {
           const streams = yield* StreamStore
           const matches = yield* MatchStore
           const rules = yield* RuleStore
-          const requests = yield* RuleRequests
+          const { requests } = yield* Ownership
           const servers = yield* Servers
           const now = rule.createdAt
           const report = {
@@ -271,7 +269,7 @@ describe("ifOwner", () => {
   )
 })
 
-describe("RuleRequests", () => {
+describe("Ownership.requests", () => {
   it.scopedLive(
     "hand the activated texts out in the order in which they become visible",
     () =>
@@ -279,7 +277,7 @@ describe("RuleRequests", () => {
         const { url } = yield* temporaryDatabase
         yield* Effect.gen(function* () {
           const account = yield* newAccount
-          const requests = yield* RuleRequests
+          const { requests } = yield* Ownership
           const seen = new Set<number>()
           let last = -1
           const read = Effect.gen(function* () {
@@ -313,11 +311,10 @@ const progress = {
 } as const
 
 const serverLayer = (url: Redacted.Redacted, name: string) =>
-  Layer.mergeAll(
-    stores.layer,
-    SqlRuleRequests.layer,
-    SqlOwnership.layerWith({ name, version: "1", location: "here" })
-  ).pipe(Layer.provide(postgres.layerWith({ url })))
+  Layer.provide(
+    Layer.merge(stores.layer, SqlOwnership.layerWith({ name, version: "1", location: "here" })),
+    postgres.layerWith({ url })
+  )
 
 const until = (condition: () => boolean): Effect.Effect<void, never, Scope.Scope> =>
   Effect.repeat(Effect.sleep("50 millis"), { until: condition }).pipe(

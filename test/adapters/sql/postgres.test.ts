@@ -1,22 +1,23 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
-import { runtime, sharedStores } from "../../../app/stores.ts"
+import { runtime, storesFor } from "../../../app/stores.ts"
 import { Disk } from "../../../core/disk/Disk.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { toUuid } from "../../../core/model/Ids.ts"
+import { Ownership } from "../../../core/ownership/Ownership.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../../../fixtures/languages.ts"
 import { startPostgres } from "../../../fixtures/postgres.ts"
 import { FIRST_RULES, newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
 import { eventually } from "../../eventually.ts"
 import { startCommand } from "../../program.ts"
-import { emptyDatabase, temporaryDatabase } from "../../stores.ts"
+import { emptyDatabase, temporaryDatabase, temporaryFolder } from "../../stores.ts"
 import { poolerBefore } from "./pooler.ts"
 
 describe("postgres", () => {
@@ -171,12 +172,29 @@ describe("postgres", () => {
     })
   )
 
-  it.scopedLive("sharedStores fails for a server behind a pooler in transaction mode, and opens for a command", () =>
+  it.scopedLive("storesFor makes a command on Postgres one of several processes that owns nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const folder = yield* temporaryFolder
+      const ownershipOn = (name: string, value: string) =>
+        Effect.map(Layer.build(storesFor({ isServer: false })), (context) => Context.get(context, Ownership)).pipe(
+          Effect.withConfigProvider(ConfigProvider.fromMap(new Map([[name, value]])))
+        )
+      const shared = yield* ownershipOn("DATABASE_URL", Redacted.value(url))
+      assert.isFalse(shared.isAlone)
+      assert.isTrue(Option.isNone(yield* shared.ifOwner("stream/x", Effect.void)))
+      const embedded = yield* ownershipOn("EARSHOT_DATA_DIR", folder)
+      assert.isTrue(embedded.isAlone)
+      assert.isTrue(Option.isSome(yield* embedded.ifOwner("stream/x", Effect.void)))
+    })
+  )
+
+  it.scopedLive("storesFor fails for a server behind a pooler in transaction mode, and opens for a command", () =>
     Effect.gen(function* () {
       const direct = yield* emptyDatabase
       const pooled = yield* poolerBefore(direct.url)
       const open = (url: Redacted.Redacted, isServer: boolean) =>
-        Layer.build(sharedStores({ isServer })).pipe(
+        Layer.build(storesFor({ isServer })).pipe(
           Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DATABASE_URL", Redacted.value(url)]])))
         )
       const error = yield* Effect.flip(open(pooled.url, true))

@@ -10,10 +10,7 @@ import { fromMillis } from "../../../core/model/Timestamp.ts"
 import { memoryClaims } from "../../stores/memoryClaims.ts"
 import { ann, bob } from "../world.ts"
 
-const layer = Idempotency.layerWith({ isOnlyProcess: true }).pipe(
-  Layer.provide(memoryClaims),
-  Layer.provide(Entropy.layerCounting)
-)
+const layer = Idempotency.layer.pipe(Layer.provide(memoryClaims), Layer.provide(Entropy.layerCounting))
 
 describe("Idempotency.once", () => {
   it.effect("runs one of many concurrent requests", () =>

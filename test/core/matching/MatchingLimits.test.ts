@@ -17,6 +17,7 @@ import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
 import { serviceOn } from "../../gateway/inProcess.ts"
+import { oneOfSeveral } from "../../ownership.ts"
 import { localPlatforms } from "../../platforms.ts"
 import { earlyInMinute, NO_LIMITS } from "../../quotas.ts"
 import { memoryEvents } from "../../stores/memoryEvents.ts"
@@ -174,7 +175,9 @@ describe("MatchingLimits", () => {
     Effect.gen(function* () {
       const shared = Layer.succeedContext(yield* Layer.build(Layer.provide(sqlStores, postgresClient)))
       const newServer = Effect.gen(function* () {
-        const context = yield* Layer.build(matching({ stores: shared, entropy: RuntimeEntropy.layer }, false))
+        const context = yield* Layer.build(
+          matching({ stores: shared, entropy: RuntimeEntropy.layer, ownership: oneOfSeveral })
+        )
         return yield* Effect.provide(newWorld, context)
       })
       const [one, other] = [yield* newServer, yield* newServer]
@@ -232,12 +235,17 @@ class Pending extends Context.Tag("test/Pending")<Pending, Map<string, number>>(
 interface Server {
   readonly stores: Layer.Layer<RuleStore | LimitStore>
   readonly entropy: Layer.Layer<Entropy>
+  readonly ownership: Layer.Layer<never>
 }
 
-const alone: Server = { stores: Layer.merge(memoryRules, memoryLimits), entropy: Entropy.layerCounting }
+const alone: Server = {
+  stores: Layer.merge(memoryRules, memoryLimits),
+  entropy: Entropy.layerCounting,
+  ownership: Layer.empty
+}
 
 /** The rule use cases, on a platform that reports costs that the test sets. */
-const matching = ({ stores, entropy } = alone, isOnlyProcess = true) => {
+const matching = ({ stores, entropy, ownership } = alone) => {
   const pending = new Map<string, number>()
   const costing = Layer.effect(
     Platforms,
@@ -265,16 +273,17 @@ const matching = ({ stores, entropy } = alone, isOnlyProcess = true) => {
     })
   )
   const platforms = Layer.provideMerge(costing, localPlatforms())
-  const quotas = Quotas.layerWith({ defaults: { ...NO_LIMITS, matching: LIMIT }, isOnlyProcess })
+  const quotas = Quotas.layerWith({ defaults: { ...NO_LIMITS, matching: LIMIT } })
   const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), memoryEvents)
   return Rules.layer.pipe(
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(Registrations.layer),
     Layer.provideMerge(quotas),
     Layer.provideMerge(platforms),
     Layer.provideMerge(Layer.mergeAll(stores, recent, Ids.layer, Layer.succeed(Pending, pending))),
-    Layer.provideMerge(entropy)
+    Layer.provideMerge(entropy),
+    Layer.provideMerge(ownership)
   )
 }
 

@@ -8,6 +8,7 @@ import { fromUuid } from "../../../core/model/Ids.ts"
 import { LimitStore } from "../../../core/quotas/LimitStore.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { inTurns, type Turns } from "../../../core/work/turns.ts"
+import { oneOfSeveral } from "../../ownership.ts"
 import { idsOnly } from "../../platforms.ts"
 import { NO_LIMITS, quotas } from "../../quotas.ts"
 import { memoryLimits } from "../../stores/memoryLimits.ts"
@@ -153,9 +154,9 @@ describe("Quotas", () => {
   it.effect("servers on one store count together within a second", () =>
     Effect.gen(function* () {
       const store = yield* LimitStore
-      const server = Layer.fresh(
-        Quotas.layerWith({ defaults: { ...NO_LIMITS, requests: 10 }, isOnlyProcess: false })
-      ).pipe(Layer.provide(Layer.mergeAll(Layer.succeed(LimitStore, store), RuntimeEntropy.layer, idsOnly)))
+      const server = Layer.fresh(Quotas.layerWith({ defaults: { ...NO_LIMITS, requests: 10 } })).pipe(
+        Layer.provide(Layer.mergeAll(oneOfSeveral, Layer.succeed(LimitStore, store), RuntimeEntropy.layer, idsOnly))
+      )
       const [one, other] = [yield* Layer.build(server), yield* Layer.build(server)]
       const sent = (context: typeof one, count: number) =>
         Effect.map(

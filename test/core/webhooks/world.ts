@@ -14,6 +14,7 @@ import { type Answer, type Message, WebhookSender } from "../../../core/webhooks
 import { WebhookStore } from "../../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
+import { oneOfSeveral } from "../../ownership.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
@@ -105,7 +106,7 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
         state: (id) =>
           Effect.flatMap(webhooks.list(ann), (all) => Effect.fromNullable(all.find((webhook) => webhook.id === id))),
         stores: { webhooks: yield* WebhookStore, matches, rules: yield* RuleStore, streams: yield* StreamStore },
-        start: Layer.build(Layer.provide(WebhookDelivery.layerWith({ isOnlyProcess: false }), shared))
+        start: Layer.build(Layer.provide(WebhookDelivery.layer, Layer.merge(shared, oneOfSeveral)))
       })
     }).pipe(Effect.provide(stores))
   )
