@@ -1,8 +1,8 @@
 /** Decodes client data with the schemas of core and reports every problem as an issue. */
 import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, SchemaAST } from "effect"
 import { type ArgumentIssue, InvalidArgument } from "../core/model/Errors.ts"
-import { MAX_ISSUES } from "../core/syntax/issues/issue.ts"
 import { nearest } from "../core/text/nearest.ts"
+import { MAX_ISSUES } from "../core/text/shownIssues.ts"
 import { shownValue } from "../core/text/shownValue.ts"
 
 /** The decoder of a struct. It refuses unknown fields: a typo must not silently widen a query. */

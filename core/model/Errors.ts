@@ -1,6 +1,6 @@
 /** Every error that a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
-import { describeOmitted, MAX_ISSUES } from "../syntax/issues/issue.ts"
+import { describeOmitted, MAX_ISSUES } from "../text/shownIssues.ts"
 import { truncated } from "../text/truncated.ts"
 import { kindOf } from "./Ids.ts"
 import { PlatformId } from "./PlatformId.ts"

@@ -1,9 +1,10 @@
 /** Collects the issues of one rule text, up to a limit, and verifies their fixes. Shared by both rule languages. */
 
 import { nearest } from "../../text/nearest.ts"
+import { describeOmitted, MAX_ISSUES } from "../../text/shownIssues.ts"
 import type { Turns } from "../../work/turns.ts"
 import { WorkBudget } from "../../work/WorkBudget.ts"
-import { describeOmitted, type Fix, type Issue, MAX_ISSUES, type Span } from "./issue.ts"
+import type { Fix, Issue, Span } from "./issue.ts"
 
 /** One replacement in the rule text. */
 export interface Edit extends Span {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_ISSUES } from "../../../../core/syntax/issues/issue.ts"
+import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { check, parse, position, print } from "../../../../core/syntax/x/language.ts"
 import { limits } from "../../../../core/syntax/x/operators.ts"
 

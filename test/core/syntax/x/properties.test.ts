@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
-import { hasErrors, MAX_ISSUES } from "../../../../core/syntax/issues/issue.ts"
+import { hasErrors } from "../../../../core/syntax/issues/issue.ts"
+import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
 import { trees, withoutSpans } from "./trees.ts"
 
