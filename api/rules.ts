@@ -150,7 +150,10 @@ export const rules = {
     example: {
       request: { rule_id: EXAMPLE_RULE },
       response: {
-        rule: { ...exampleRule, platforms: { x: { ...EXAMPLE_REGISTRATION, platform_rule_id: "", state: "paused" } } }
+        rule: {
+          ...exampleRule,
+          platforms: { x: { ...EXAMPLE_REGISTRATION, platform_rule_id: "", state: "paused", paused_by: "account" } }
+        }
       }
     }
   }),

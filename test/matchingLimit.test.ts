@@ -46,7 +46,7 @@ describe("the limit on matching", { timeout: 120_000 }, () => {
           assert.strictEqual(limit, LIMIT)
           // Counted per minute, and the next one may have begun.
           used = Math.max(used, now)
-          assert.strictEqual(await stateOf(account, dear), "failed")
+          assert.strictEqual(await stateOf(account, dear), "paused")
         })
         assert.isAbove(used, 0)
         return { dear, cheap, foreign }
@@ -93,7 +93,7 @@ const check = async (server: Omit<Target, "key">, other: string, { dear, cheap, 
     gaps.map(({ cause, to }) => [String(cause), to]),
     [["matching", undefined]]
   )
-  assert.deepStrictEqual([await stateOf(account, dear), await stateOf(account, cheap)], ["failed", "active"])
+  assert.deepStrictEqual([await stateOf(account, dear), await stateOf(account, cheap)], ["paused", "active"])
   assert.deepStrictEqual(await gapsOf(account, cheap), [])
   return shown
 }

@@ -7,14 +7,13 @@ import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
-import type { Rule } from "../../core/rules/Rule.ts"
+import { type Registration, type Rule, standingOf } from "../../core/rules/Rule.ts"
 import {
   type Candidate,
   causeOf,
   DROPPED,
-  type NewPause,
+  type LimitPause,
   type NewRule,
-  PAUSED,
   type Pause,
   PENDING,
   type RuleGap,
@@ -25,7 +24,7 @@ import {
 } from "../../core/rules/RuleStore.ts"
 import { decided } from "./decided.ts"
 import { fenced } from "./fenced.ts"
-import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
+import { PAUSED_BY, REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { changeRule, saveVersion, versionsOf } from "./ruleChanges.ts"
 import { unavailable } from "./unavailable.ts"
 
@@ -68,8 +67,8 @@ const make = Effect.gen(function* () {
       yield* sql`insert into registrations (rule_id, account_id, platform, text, translated_value, state, since)
         select ${id}, ${account}, x.platform, x.text, x.text, 'pending', ${rule.createdAt}
         from jsonb_to_recordset(${JSON.stringify(rule.filters)}::jsonb) as x(platform text, text text)`
-      for (const { platform, paused } of rule.filters) {
-        if (paused !== undefined) yield* startPaused(rule, platform, paused)
+      for (const { platform, pause } of rule.filters) {
+        if (pause !== undefined) yield* startPaused(rule, platform, pause)
       }
       if (candidate === undefined) {
         yield* saveVersion(sql, id, { at: rule.createdAt, by: Option.fromNullable(rule.by) })
@@ -84,26 +83,19 @@ const make = Effect.gen(function* () {
         where r.candidate_of = ${toUuid(id)} and r.purpose = 'shadow' and g.rule_id = r.id`
     )
 
-  const startPaused = (rule: NewRule, platform: PlatformId, paused: NewPause | "by_account") => {
-    const { state, reason, pause, cause, detail } =
-      paused === "by_account"
-        ? { state: "paused", reason: null, pause: undefined, ...PAUSED }
-        : {
-            state: "failed",
-            reason: paused.reason,
-            pause: paused.pause,
-            cause: causeOf(paused.pause),
-            detail: paused.reason
-          }
+  const startPaused = (rule: NewRule, platform: PlatformId, pause: Pause) => {
+    const stored =
+      pause.by === "account"
+        ? sql`state = 'paused'`
+        : sql`state = 'failed', reason = ${pause.reason}, ${setPause(pause)}`
     return sql`
       with paused as (
-        update registrations set state = ${state}, reason = ${reason}, watched_since = since,
-          ${setPause(pause)}
+        update registrations set ${stored}, watched_since = since
         where rule_id = ${toUuid(rule.id)} and platform = ${platform}
         returning rule_id, platform, account_id, since
       )
       insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
-      select rule_id, platform, account_id, since, ${cause}, ${detail} from paused`
+      select rule_id, platform, account_id, since, ${causeOf(pause)}, ${pause.reason} from paused`
   }
 
   const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) => {
@@ -167,7 +159,7 @@ const make = Effect.gen(function* () {
 
   const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at, pause }: Failure) =>
     Effect.gen(function* () {
-      const cause = causeOf(pause)
+      const cause = pause === undefined ? "rule_failed" : causeOf(pause)
       const failed = yield* sql`update registrations set state = 'failed', reason = ${reason},
           since = case when state = 'failed' then since else ${at} end,
           ${setPause(pause)}
@@ -183,15 +175,16 @@ const make = Effect.gen(function* () {
         on conflict (rule_id, platform) where ended_at is null do nothing`
     }).pipe(sql.withTransaction)
 
-  const setPause = (pause: Pause | undefined) => sql`paused_until = ${pause?.until ?? null},
-    paused_budget = ${pause?.limit ?? null}, paused_cause = ${pause?.cause ?? null}`
+  const setPause = (pause: LimitPause | undefined) => sql`paused_until = ${pause?.until ?? null},
+    paused_budget = ${pause?.limit ?? null}, paused_cause = ${pause?.by ?? null}`
 
-  const isPausedFor = (platform: PlatformId, cause: Pause["cause"]) =>
-    sql`platform = ${platform} and paused_until is not null and coalesce(paused_cause, 'budget') = ${cause}`
+  const isPausedFor = (platform: PlatformId, by: LimitPause["by"]) =>
+    sql`g.platform = ${platform} and g.paused_until is not null and ${sql.literal(PAUSED_BY)} = ${by}`
 
-  const endPauses = (platform: PlatformId, { cause, limit, at, account }: EndOfPauses) => sql`
-    update registrations set ${setPause(undefined)}
-    where ${isPausedFor(platform, cause)}
+  // The cause stays until the platform accepts or rejects the rule.
+  const endPauses = (platform: PlatformId, { by, limit, at, account }: EndOfPauses) => sql`
+    update registrations g set paused_until = null, paused_budget = null, paused_cause = ${by}
+    where ${isPausedFor(platform, by)}
       and (paused_until <= ${at} or ${limit}::bigint = 0 or paused_budget < ${limit}::bigint)
       and ${account === undefined ? sql.literal("true") : sql`account_id = ${toUuid(account)}`}
     returning 1`
@@ -237,8 +230,8 @@ const make = Effect.gen(function* () {
     )
 
   const paused = (platform: PlatformId) =>
-    sql<{ readonly count: number }>`select count(*)::int as count from registrations
-      where ${isSettledOn(platform)} and paused_until is not null`.pipe(Effect.map(([row]) => row?.count ?? 0))
+    sql<{ readonly count: number }>`select count(*)::int as count from registrations g
+      where ${isPausedFor(platform, "budget")} and state = 'failed'`.pipe(Effect.map(([row]) => row?.count ?? 0))
 
   /** Of one snapshot: no change in between is seen in part. */
   const registrationsOn = (platform: PlatformId) =>
@@ -285,6 +278,7 @@ const make = Effect.gen(function* () {
       'platform_rule_id', coalesce(g.platform_rule_id, ''),
       'translated_value', g.translated_value,
       'state', g.state,
+      'paused_by', ${sql.literal(PAUSED_BY)},
       'reason', g.reason,
       'failed_since', case when g.state = 'failed'
         then to_char(g.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end
@@ -399,9 +393,9 @@ const make = Effect.gen(function* () {
     fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),
     endPauses: (platform, when) =>
       Effect.map(endPauses(platform, when), ({ length }) => length).pipe(fenced(sql), unavailable("rules.endPauses")),
-    pausedAccounts: (platform, cause) =>
-      sql<{ readonly account_id: string }>`select distinct account_id from registrations
-        where ${isPausedFor(platform, cause)}`.pipe(
+    pausedAccounts: (platform, by) =>
+      sql<{ readonly account_id: string }>`select distinct account_id from registrations g
+        where ${isPausedFor(platform, by)}`.pipe(
         Effect.map((rows) => rows.map((row) => fromUuid("acct", row.account_id))),
         unavailable("rules.pausedAccounts")
       ),
@@ -513,20 +507,35 @@ interface RuleRow {
   readonly intent: string
   readonly created_at: Date
   readonly version: number
-  readonly platforms: Rule["platforms"] | null
+  readonly platforms: StoredPlatforms | null
   readonly shadow_since: Date | null
-  readonly shadow: Rule["platforms"] | null
+  readonly shadow: StoredPlatforms | null
+}
+
+/** As stored, see `standingOf`. */
+interface StoredPlatforms {
+  readonly [platform: PlatformId]: Registration & { readonly paused_by?: LimitPause["by"] }
 }
 
 const toRule = (row: RuleRow): Rule => ({
   id: fromUuid("rule", row.id),
   name: row.name,
   intent: row.intent,
-  platforms: row.platforms ?? {},
+  platforms: toPlatforms(row.platforms),
   created_at: fromDate(row.created_at),
   version: row.version,
-  ...(row.shadow_since !== null && { shadow: { since: fromDate(row.shadow_since), platforms: row.shadow ?? {} } })
+  ...(row.shadow_since !== null && {
+    shadow: { since: fromDate(row.shadow_since), platforms: toPlatforms(row.shadow) }
+  })
 })
+
+const toPlatforms = (stored: StoredPlatforms | null): Rule["platforms"] => {
+  const platforms: Record<PlatformId, Registration> = {}
+  for (const [platform, { state, paused_by, ...held }] of Object.entries(stored ?? {})) {
+    platforms[platform] = { ...held, ...standingOf(state, paused_by) }
+  }
+  return platforms
+}
 
 type Restored = Parameters<RuleStore["Type"]["restore"]>[2]
 

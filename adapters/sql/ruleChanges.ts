@@ -5,7 +5,13 @@ import { Effect, Option } from "effect"
 import { RuleNotFound, RuleVersionChanged } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
-import { BEFORE_PROMOTION, PAUSED, type RuleChange, type StoredVersion } from "../../core/rules/RuleStore.ts"
+import {
+  BEFORE_PROMOTION,
+  BY_ACCOUNT,
+  causeOf,
+  type RuleChange,
+  type StoredVersion
+} from "../../core/rules/RuleStore.ts"
 
 /** See `RuleStore.change`. In a transaction. */
 export const changeRule = (
@@ -72,7 +78,7 @@ export const changeRule = (
         returning platform
       )
       insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
-      select ${rule}, platform, ${owner}, ${at}, ${PAUSED.cause}, ${PAUSED.detail} from added`
+      select ${rule}, platform, ${owner}, ${at}, ${causeOf(BY_ACCOUNT)}, ${BY_ACCOUNT.reason} from added`
     yield* sql`delete from rules where id = ${candidate}
       and not exists (select 1 from registrations where rule_id = ${candidate})`
     yield* saveVersion(sql, rule, change)

@@ -79,7 +79,7 @@ const Controls = ({ rule }: { readonly rule: Rule }) => {
   )
   if (!may("write")) return null
 
-  const isPaused = Object.values(rule.platforms).some(({ state }) => state === "paused")
+  const isPaused = Object.values(rule.platforms).some(({ paused_by }) => paused_by === "account")
   const change = isPaused ? resume : pause
   const failed = pause.error ?? resume.error
   return (

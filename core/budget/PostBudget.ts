@@ -13,7 +13,7 @@ import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Pauses } from "../rules/Pauses.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { type NewPause, type Pause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import { isPausedBy, type LimitPause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import type { BudgetUsage } from "./BudgetUsage.ts"
@@ -140,11 +140,11 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         return Effect.gen(function* () {
           // First in the store: if the platform fails, the reconciler removes the rules there.
           for (const { ruleId } of paused) {
-            yield* rules.fail(ruleId, platform.id, { ...pause, lostSince: at, at })
+            yield* rules.fail(ruleId, platform.id, { reason: pause.reason, pause, lostSince: at, at })
             yield* Metrics.gap(platform.id, "budget")
           }
           yield* Effect.logWarning(
-            `Paused ${counted(paused.length, "rule")} on "${platform.id}" until ${pause.pause.until}: ${describeSpent(spent)} (${percentOf(used, budget)} %)`
+            `Paused ${counted(paused.length, "rule")} on "${platform.id}" until ${pause.until}: ${describeSpent(spent)} (${percentOf(used, budget)} %)`
           )
           const ids = new Set(paused.flatMap(({ platformRuleId }) => Option.toArray(platformRuleId)))
           yield* Effect.catchAll(platform.unregister([...ids]), ({ message }) =>
@@ -160,7 +160,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           const now = yield* Clock.currentTimeMillis
           const used = yield* usedBy(platform, now)
           const isPausedNow = ({ pause }: StoredRegistration) =>
-            Option.exists(pause, (one) => isForBudget(one) && one.limit >= budget && Date.parse(one.until) > now)
+            Option.exists(pause, (one) => one.by === "budget" && one.limit >= budget && Date.parse(one.until) > now)
           const isPausedText =
             used >= budget ||
             (used >= budget * WARN_SHARE &&
@@ -171,7 +171,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
       const pauseNoisiest = (platform: Platform, { budget, used, now }: Spent) =>
         Effect.gen(function* () {
           const settled = (yield* rules.registrationsOn(platform.id)).filter(
-            ({ state }) => state === "active" || state === "failed"
+            (one) => one.state !== "pending" && one.state !== "removing" && !isPausedBy("account")(one)
           )
           const [paused, others] = [settled.filter(isPaused), settled.filter((one) => !isPaused(one))]
           if (others.length === 0) return
@@ -199,7 +199,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           if (budget === 0 && released.has(platform.id)) return
           const now = yield* Clock.currentTimeMillis
           const ended = yield* rules.endPauses(platform.id, {
-            cause: "budget",
+            by: "budget",
             limit: budget,
             at: Timestamp.fromMillis(now)
           })
@@ -310,20 +310,20 @@ interface Spent {
 }
 
 /** Until the end of the month. */
-const pauseAt = (spent: Spent): NewPause => {
+const pauseAt = (spent: Spent): LimitPause => {
   const until = Timestamp.fromMillis(Timestamp.monthStart(spent.now, 1))
   return {
+    by: "budget",
     reason: `paused: ${describeSpent(spent)}; it is registered again on ${until.slice(0, 10)}`,
-    pause: { until, cause: "budget", limit: spent.budget }
+    until,
+    limit: spent.budget
   }
 }
 
 const describeSpent = ({ budget, used }: Spent): string =>
   `the monthly budget of ${budget} posts is ${used >= budget ? "used up" : "nearly used up"}`
 
-const isPaused = ({ pause }: StoredRegistration): boolean => Option.exists(pause, isForBudget)
-
-const isForBudget = ({ cause }: Pause): boolean => cause === "budget"
+const isPaused = isPausedBy("budget")
 
 const isAccount = (subject: Subject): subject is AccountId => subject.startsWith("acct_")
 

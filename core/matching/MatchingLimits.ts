@@ -12,7 +12,7 @@ import { WINDOW_SECONDS } from "../quotas/Limit.ts"
 import { Quotas, secondsLeft } from "../quotas/Quotas.ts"
 import { Pauses } from "../rules/Pauses.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { type NewPause, type RuleGap, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import { type LimitPause, type RuleGap, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import { dearest } from "./dearest.ts"
@@ -170,8 +170,8 @@ export class MatchingLimits extends Context.Tag("core/MatchingLimits")<
             const held = (yield* rules.registrations(ruleId)).find((one) => one.platform === platform.id)
             if (held?.text !== text || held.state !== "active") continue
             const pause = pauseOf(spent, now, pauseMillis(ruleId, gaps, now))
-            yield* rules.fail(ruleId, platform.id, { ...pause, lostSince: at, at })
-            yield* Metrics.gap(platform.id, pause.pause.cause)
+            yield* rules.fail(ruleId, platform.id, { reason: pause.reason, pause, lostSince: at, at })
+            yield* Metrics.gap(platform.id, pause.by)
             paused++
           }
           const texts = all.flatMap(({ text, platformRuleId }) =>
@@ -188,7 +188,7 @@ export class MatchingLimits extends Context.Tag("core/MatchingLimits")<
           let ended = 0
           for (const account of yield* rules.pausedAccounts(platform.id, "matching")) {
             const limit = platform.drainCosts === undefined ? 0 : millisOf(yield* limitOf(account))
-            ended += yield* rules.endPauses(platform.id, { cause: "matching", limit, at, account })
+            ended += yield* rules.endPauses(platform.id, { by: "matching", limit, at, account })
           }
           if (ended === 0) return
           yield* Effect.logInfo(`The pause of ${counted(ended, "rule")} on "${platform.id}" is over`)
@@ -276,11 +276,13 @@ const pauseMillis = (rule: RuleId, gaps: ReadonlyArray<RuleGap>, now: number): n
   return Math.min(LONGEST_PAUSE_MILLIS, Math.max(FIRST_PAUSE_MILLIS, 2 * length))
 }
 
-const pauseOf = (spent: Spent, now: number, millis: number): NewPause => {
+const pauseOf = (spent: Spent, now: number, millis: number): LimitPause => {
   const until = Timestamp.fromMillis(now + millis)
   return {
+    by: "matching",
     reason: `paused: ${describeSpent(spent)}; it is registered again at ${until}. Make the filter cheaper, for instance with fewer wildcards and fuzzy words, or ask the operator to raise the limit "matching"`,
-    pause: { until, cause: "matching", limit: millisOf(spent.limit) }
+    until,
+    limit: millisOf(spent.limit)
   }
 }
 

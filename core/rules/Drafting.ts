@@ -9,11 +9,7 @@ import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import type { CheckedFilter } from "./checkDraft.ts"
 import { Pauses } from "./Pauses.ts"
-import type { NewPause, NewRule } from "./RuleStore.ts"
-
-export interface PausableFilter extends CheckedFilter {
-  readonly paused: NewRule["filters"][number]["paused"]
-}
+import type { LimitPause } from "./RuleStore.ts"
 
 export type DraftingServices = Ids | Quotas | Pauses
 
@@ -36,16 +32,16 @@ export const Drafting = Effect.gen(function* () {
   /** With the pauses of a budget that is nearly used up, and of an account that has reached its limit on matching. */
   const withPauses = (account: AccountId, filters: ReadonlyArray<CheckedFilter>) =>
     Effect.forEach(filters, (filter) =>
-      Effect.map(pauseFor(filter.platform, filter.text, account), (paused) => ({
+      Effect.map(pauseFor(filter.platform, filter.text, account), (pause) => ({
         ...filter,
-        paused: Option.getOrUndefined(paused)
+        pause: Option.getOrUndefined(pause)
       }))
     )
 
   const newRule = (
     accountId: AccountId,
     { name, intent }: { readonly name: string; readonly intent: string },
-    filters: ReadonlyArray<PausableFilter>
+    filters: ReadonlyArray<CheckedFilter>
   ) =>
     Effect.gen(function* () {
       return {
@@ -55,27 +51,27 @@ export const Drafting = Effect.gen(function* () {
         intent,
         createdAt: yield* Timestamp.now,
         by: (yield* Actor).key,
-        filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
+        filters: filters.map(({ platform, text, pause }) => ({ platform: platform.id, text, pause }))
       }
     })
 
   return { limitsOf, withPauses, newRule }
 })
 
-export const warningsOf = (filters: ReadonlyArray<PausableFilter>): ReadonlyMap<PlatformId, ReadonlyArray<Issue>> =>
+export const warningsOf = (filters: ReadonlyArray<CheckedFilter>): ReadonlyMap<PlatformId, ReadonlyArray<Issue>> =>
   new Map(
-    filters.map(({ platform, warnings, paused, sent }) => [
+    filters.map(({ platform, warnings, pause, sent }) => [
       platform.id,
-      paused === undefined || paused === "by_account" ? warnings : [...warnings, pauseWarning(paused, sent)]
+      pause === undefined || pause.by === "account" ? warnings : [...warnings, pauseWarning(pause, sent)]
     ])
   )
 
 // ---- helpers ----
 
 /** Its span is the whole filter. */
-const pauseWarning = (paused: NewPause, sent: string): Issue => ({
+const pauseWarning = ({ reason }: LimitPause, sent: string): Issue => ({
   severity: "warning",
   code: "paused",
   span: { start: 0, end: sent.length },
-  message: `The rule is ${paused.reason}`
+  message: `The rule is ${reason}`
 })

@@ -3,7 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { Platform } from "../platforms/Platform.ts"
-import type { NewPause } from "./RuleStore.ts"
+import type { LimitPause } from "./RuleStore.ts"
 
 export class Pauses extends Context.Tag("core/Pauses")<
   Pauses,
@@ -13,6 +13,6 @@ export class Pauses extends Context.Tag("core/Pauses")<
       platform: Platform,
       text: string,
       account: AccountId
-    ) => Effect.Effect<Option.Option<NewPause>, StoreUnavailable>
+    ) => Effect.Effect<Option.Option<LimitPause>, StoreUnavailable>
   }
 >() {}

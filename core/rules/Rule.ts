@@ -75,18 +75,39 @@ export type RulePatch = typeof RulePatch.Type
 export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed", "paused").annotations({
   identifier: "RegistrationState",
   description:
-    "paused: the account paused the rule. failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the platform does not get the rule because the monthly budget is nearly used up, or because the rules of the account cost too much to match: the reason says so"
+    "paused: the platform does not get the rule; paused_by says why. failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules"
 })
 export type RegistrationState = typeof RegistrationState.Type
+
+export const PausedBy = Schema.Literal("account", "budget", "matching").annotations({
+  identifier: "PausedBy",
+  description:
+    "account: until it resumes the rule. budget: the monthly budget is nearly used up. matching: the rules of the account cost too much to match. A pause by the account replaces the other two"
+})
+export type PausedBy = typeof PausedBy.Type
 
 export const Registration = Schema.Struct({
   platform_rule_id: Schema.String,
   translated_value: Schema.String,
   state: RegistrationState,
-  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why it failed" }),
-  failed_since: Schema.optionalWith(Timestamp, { exact: true }).annotations({ description: "When it failed" })
+  paused_by: optional(PausedBy),
+  reason: optional(Schema.String).annotations({
+    description: "Why it failed, or is paused by the budget or the limit on matching"
+  }),
+  failed_since: optional(Timestamp).annotations({
+    description: "When it failed, or was paused by the budget or the limit on matching"
+  })
 }).annotations({ identifier: "Registration" })
 export type Registration = typeof Registration.Type
+
+/** A registration that a limit pauses is stored as failed. `limit`: the last one to pause it, also after the pause ended. */
+export const standingOf = (
+  stored: RegistrationState,
+  limit: Exclude<PausedBy, "account"> | undefined
+): Pick<Registration, "state" | "paused_by"> => {
+  if (stored === "paused") return { state: stored, paused_by: "account" }
+  return stored === "failed" && limit !== undefined ? { state: "paused", paused_by: limit } : { state: stored }
+}
 
 const Registrations = Schema.Record({ key: PlatformId, value: Registration })
 

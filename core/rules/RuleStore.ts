@@ -1,11 +1,11 @@
 /** Storage port for rules and their registrations. */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, Option } from "effect"
 import type { RuleLimitReached, RuleNotFound, RuleVersionChanged, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { GapCause, Registered } from "../platforms/Platform.ts"
-import type { RegistrationState, Rule, RuleVersion } from "./Rule.ts"
+import type { PausedBy, RegistrationState, Rule, RuleVersion } from "./Rule.ts"
 
 /** A rule that is not registered yet. */
 export interface NewRule {
@@ -19,8 +19,7 @@ export interface NewRule {
   readonly filters: ReadonlyArray<{
     readonly platform: PlatformId
     readonly text: string
-    /** Set if the platform does not get the filter: before the pause ends, or, if the account pauses it, until it resumes it. */
-    readonly paused?: NewPause | "by_account" | undefined
+    readonly pause?: Pause | undefined
   }>
   readonly candidate?: Candidate
 }
@@ -43,7 +42,7 @@ export interface RuleChange {
   readonly expectedVersion: number
   /** The platforms on which the rule's registrations end: they become those of the candidate, to be removed. */
   readonly ended: ReadonlyArray<PlatformId>
-  /** New registrations of the rule that are paused. */
+  /** New registrations of the rule that the account has paused. */
   readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
   /** Its registrations become those of the rule. It need not exist if `added` is empty. */
   readonly candidate: RuleId
@@ -66,30 +65,36 @@ export interface StoredRegistration {
   /** As reported by the platform. */
   readonly translatedValue: string
   readonly state: RegistrationState
-  /** Start of the current state. A retry or a pause of a failed one does not change it. */
+  /** Start of the current state. A retry or a pause of a failed one does not change it, nor does a failure after a pause. */
   readonly since: Timestamp
-  /** Set if it failed because it is paused: it is not registered again before the pause ends. */
+  /** None once a pause by a limit has ended, although the state is `paused` until the platform accepts or rejects the rule. */
   readonly pause: Option.Option<Pause>
   /** Of a candidate. */
   readonly purpose: Option.Option<Candidate["purpose"]>
 }
 
-/** A rule is paused when the monthly budget is nearly used up, or when the rules of its account cost too much to match. */
-export interface Pause {
+/** While it lasts, the platform does not get the filter. */
+export type Pause = typeof BY_ACCOUNT | LimitPause
+
+/** The account paused the rule, until it resumes it. */
+export const BY_ACCOUNT = { by: "account", reason: "The account paused the rule" } as const
+
+/** The monthly budget is nearly used up, or the rules of the account cost too much to match. */
+export interface LimitPause {
+  readonly by: Exclude<PausedBy, "account">
+  readonly reason: string
   readonly until: Timestamp
-  readonly cause: Extract<GapCause, "budget" | "matching">
-  /** At that time: the posts of the budget, or the milliseconds of matching per minute. */
+  /** At its start: the posts of the budget, or the milliseconds of matching per minute. */
   readonly limit: number
 }
 
+export const isPausedBy =
+  (by: PausedBy) =>
+  ({ pause }: Pick<StoredRegistration, "pause">): boolean =>
+    Option.exists(pause, (one) => one.by === by)
+
 /** An account with a registration that has this text. */
 export type TextOwner = Pick<StoredRegistration, "text" | "accountId">
-
-/** A pause that begins. */
-export interface NewPause {
-  readonly reason: string
-  readonly pause: Pause
-}
 
 /** A period in which a platform did not hold a rule. `to` is none while that lasts, and in the future if it will end then. */
 export interface RuleGap {
@@ -136,9 +141,6 @@ export interface RuleLink {
 
 export const BEFORE_PROMOTION = 0
 
-/** The gap of a rule that its account has paused. */
-export const PAUSED = { cause: "paused", detail: "The account paused the rule" } as const
-
 /** The gap of a rule that the platform has accepted, until it takes effect. */
 export const PENDING = {
   cause: "rule_pending",
@@ -153,14 +155,14 @@ export const DROPPED = {
 
 export type StoredVersion = Omit<RuleVersion, "changed">
 
-/** The cause of the gap of a failed registration. */
-export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefined ? "rule_failed" : pause.cause)
+/** The cause of the gap of a paused registration. */
+export const causeOf = ({ by }: Pause): GapCause => (by === "account" ? "paused" : by)
 
 /** A rule is visible from the activation of all its registrations until `hide`. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
   {
-    /** Stores the rule with its registrations pending, or failed if they are paused. An earlier shadow of the same rule ends. `limits`: the account's maximum per platform. */
+    /** Stores the rule with its registrations pending or paused. An earlier shadow of the same rule ends. `limits`: the account's maximum per platform. */
     readonly reserve: (
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
@@ -190,8 +192,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       at: Timestamp
     ) => Effect.Effect<void, StoreUnavailable>
     /**
-     * The platform lost the rule and holds it again from `at` on. Ends the gap of a failed registration; otherwise adds
-     * a gap that began at `lostSince`. Only for an active or failed registration.
+     * The platform lost the rule and holds it again from `at` on. Ends the gap of a failed or paused registration;
+     * otherwise adds a gap that began at `lostSince`. Only for a registration that is active, failed or paused by a limit.
      */
     readonly restore: (
       id: RuleId,
@@ -199,8 +201,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       restored: { readonly registered: Registered; readonly lostSince: Timestamp; readonly at: Timestamp }
     ) => Effect.Effect<void, StoreUnavailable>
     /**
-     * The platform rejects the rule, or it is paused. Begins a gap at `lostSince`; an open gap of another cause ends at
-     * `at`, where the new one begins. Only for an active or failed registration.
+     * The platform rejects the rule, or a limit pauses it. Begins a gap at `lostSince`; an open gap of another cause ends
+     * at `at`, where the new one begins. Only for a registration that is active, failed or paused by a limit.
      */
     readonly fail: (
       id: RuleId,
@@ -209,21 +211,21 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         readonly reason: string
         readonly lostSince: Timestamp
         readonly at: Timestamp
-        readonly pause?: Pause
+        readonly pause?: LimitPause
       }
     ) => Effect.Effect<void, StoreUnavailable>
     /**
-     * Ends the pauses of this cause that are over at `at`, and those for a smaller limit; 0 is no limit. Returns the number
-     * of rules. They stay failed until the platform holds them again. Without `account`: of all accounts.
+     * Ends the pauses by `by` that are over at `at`, and those for a smaller limit; 0 is no limit. Returns the number of
+     * rules. Their state stays until the platform accepts or rejects them. Without `account`: of all accounts.
      */
     readonly endPauses: (
       platform: PlatformId,
-      when: Pick<Pause, "cause" | "limit"> & { readonly at: Timestamp; readonly account?: AccountId }
+      when: Pick<LimitPause, "by" | "limit"> & { readonly at: Timestamp; readonly account?: AccountId }
     ) => Effect.Effect<number, StoreUnavailable>
-    /** The accounts that have rules on the platform with a pause of this cause. */
+    /** The accounts that have rules on the platform with such a pause. */
     readonly pausedAccounts: (
       platform: PlatformId,
-      cause: Pause["cause"]
+      by: LimitPause["by"]
     ) => Effect.Effect<ReadonlyArray<AccountId>, StoreUnavailable>
     /** When the rules of the platform were last compared with the store. */
     readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
@@ -269,7 +271,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly counts: Effect.Effect<ReadonlyMap<AccountId, number>, StoreUnavailable>
     /** The number of distinct texts of visible rules on the platform, without paused ones. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
-    /** The number of paused rules on the platform. */
+    /** The number of rules on the platform that the budget pauses. */
     readonly paused: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** Whether another rule has the same text on the platform. */
     readonly isShared: (

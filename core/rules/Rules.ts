@@ -15,8 +15,8 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { checkDraft } from "./checkDraft.ts"
-import { Drafting, type DraftingServices, type PausableFilter, warningsOf } from "./Drafting.ts"
+import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
+import { Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
 import type { AddFailure } from "./makeChanges.ts"
 import { Registrations } from "./Registrations.ts"
 import {
@@ -28,7 +28,7 @@ import {
   type RuleQuery,
   type RuleVersion
 } from "./Rule.ts"
-import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { BY_ACCOUNT, isPausedBy, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 import { withChanges } from "./withChanges.ts"
 
 export interface CreatedRule {
@@ -91,9 +91,9 @@ export class Rules extends Context.Tag("core/Rules")<
 
         const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: NewRuleDraft) {
           const checked = yield* checkDraft({ platforms, quotas }, account, draft)
-          const filters: ReadonlyArray<PausableFilter> =
+          const filters: ReadonlyArray<CheckedFilter> =
             draft.paused === true
-              ? checked.map((filter) => ({ ...filter, paused: "by_account" }))
+              ? checked.map((filter) => ({ ...filter, pause: BY_ACCOUNT }))
               : yield* withPauses(account, checked)
           const rule = yield* newRule(account, draft, filters)
           const created = (registered: ReadonlyMap<PlatformId, Registered>): CreatedRule => ({
@@ -188,7 +188,7 @@ export class Rules extends Context.Tag("core/Rules")<
                 overrides: patch.overrides ?? {}
               })
               const changed = checked.filter(({ platform, text }) => texts.get(platform.id) !== text)
-              const isPaused = held.some(({ state }) => state === "paused")
+              const isPaused = held.some(isPausedByAccount)
               const filters = isPaused ? [] : yield* withPauses(account, changed)
               return {
                 ...(patch.name !== undefined && { name: patch.name }),
@@ -209,7 +209,7 @@ export class Rules extends Context.Tag("core/Rules")<
             if (rule.shadow !== undefined) {
               return new RuleNotReady({ ruleId: id, reason: "has a shadow: promote or drop it first" })
             }
-            const watched = held.filter(({ state }) => state !== "paused")
+            const watched = held.filter((one) => !isPausedByAccount(one))
             return Effect.succeed({
               filters: [],
               ended: watched.map(({ platform }) => platform),
@@ -222,7 +222,7 @@ export class Rules extends Context.Tag("core/Rules")<
         const resume = Effect.fn("Rules.resume")(function* (account: AccountId, id: string) {
           return yield* change(account, id, undefined, (held) =>
             Effect.gen(function* () {
-              const paused = held.filter((one) => one.state === "paused" || isPausedForMatching(one))
+              const paused = held.filter((one) => isPausedByAccount(one) || isPausedForMatching(one))
               const filters = yield* Effect.forEach(paused, ({ platform, text }) =>
                 Effect.map(platforms.get(platform), (found) => ({ platform: found, text, sent: text, warnings: [] }))
               )
@@ -230,7 +230,7 @@ export class Rules extends Context.Tag("core/Rules")<
                 filters: yield* withPauses(account, filters),
                 ended: paused.map(({ platform }) => platform),
                 paused: [],
-                limited: paused.flatMap(({ platform, state }) => (state === "paused" ? [platform] : []))
+                limited: paused.filter(isPausedByAccount).map(({ platform }) => platform)
               }
             })
           )
@@ -261,15 +261,16 @@ export class Rules extends Context.Tag("core/Rules")<
 /** Concurrent changes of one rule are rare. */
 const CHANGE_ATTEMPTS = 5
 
-const isPausedForMatching = ({ pause }: StoredRegistration): boolean =>
-  Option.exists(pause, ({ cause }) => cause === "matching")
+const isPausedByAccount = isPausedBy("account")
+
+const isPausedForMatching = isPausedBy("matching")
 
 /** A change of a rule. See `RuleChange`. */
 interface Plan {
   readonly name?: string
   readonly intent?: string
   /** To register. */
-  readonly filters: ReadonlyArray<PausableFilter>
+  readonly filters: ReadonlyArray<CheckedFilter>
   readonly ended: ReadonlyArray<PlatformId>
   readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
   /** The platforms on which the account needs a free place. */

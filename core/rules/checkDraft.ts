@@ -14,10 +14,12 @@ import { translateWithWitnessesInTurns } from "../syntax/translation/witness/wit
 import { inTurns } from "../work/turns.ts"
 import type { Filter } from "./makeChanges.ts"
 import type { RuleDraft } from "./Rule.ts"
+import type { Pause } from "./RuleStore.ts"
 
 export interface CheckedFilter extends Filter {
   readonly sent: string
   readonly warnings: ReadonlyArray<Issue>
+  readonly pause?: Pause | undefined
 }
 
 /** Each platform with its canonical filter. Fails with the issues of all filters at once. */

@@ -43,10 +43,7 @@ export const compare = (store: RuleStore["Type"], platform: Platform, { isAlone 
 
     const { missing, orphans } = diff(
       inventory,
-      registrations.filter(
-        (registration) =>
-          !isAbandoned(registration) && Option.isNone(registration.pause) && registration.state !== "paused"
-      )
+      registrations.filter((registration) => !isAbandoned(registration) && Option.isNone(registration.pause))
     )
     // Orphans first, to free capacity for the missing rules.
     const orphaned = yield* Effect.either(removeOrphans(platform, orphans))
@@ -108,10 +105,10 @@ const registerMissing = (
         () => since
       )
       if (Either.isLeft(outcome)) {
-        failedSince.push(state === "failed" ? since : now)
+        failedSince.push(state === "active" ? now : since)
         if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
         yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
-      } else if (state === "failed" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
+      } else if (state !== "active" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
         restored++
         if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
         yield* awaitEffect(store, ruleId, { platforms: [platform] })

@@ -94,7 +94,7 @@ export const makeChanges = (services: {
     { isDecisive }: { readonly isDecisive: boolean }
   ) => {
     const registered = new Map<PlatformId, Registered>()
-    const pausedOn = new Set(rule.filters.flatMap(({ platform, paused }) => (paused === undefined ? [] : [platform])))
+    const pausedOn = new Set(rule.filters.flatMap(({ platform, pause }) => (pause === undefined ? [] : [platform])))
     const wanted = filters.filter(({ platform }) => !pausedOn.has(platform.id))
     const registerAll = Effect.forEach(
       wanted,
@@ -119,8 +119,8 @@ export const makeChanges = (services: {
     })
     return Effect.gen(function* () {
       yield* store.reserve(rule, limits)
-      for (const { platform, paused } of rule.filters) {
-        if (paused !== undefined && paused !== "by_account") yield* Metrics.gap(platform, paused.pause.cause)
+      for (const { platform, pause } of rule.filters) {
+        if (pause !== undefined && pause.by !== "account") yield* Metrics.gap(platform, pause.by)
       }
       yield* failpoints.hit("create.reserved")
       // If the rollback fails, the rule stays pending and `reconcile` rolls it back.

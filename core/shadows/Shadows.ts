@@ -282,6 +282,7 @@ const firstAsNow = (
   return versions.at(changed === -1 ? -1 : changed - 1)
 }
 
-const isPaused = ({ platforms }: Rule): boolean => Object.values(platforms).some(({ state }) => state === "paused")
+const isPaused = ({ platforms }: Rule): boolean =>
+  Object.values(platforms).some(({ paused_by }) => paused_by === "account")
 
 const pausedError = (ruleId: string) => new RuleNotReady({ ruleId, reason: "is paused: resume it first" })

@@ -107,7 +107,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       name: "list_rules",
       title: "List the rules",
       description:
-        "Lists the rules of the account, newest first: id, name, intent, and for each platform the registered filter and its state (active: the platform watches for it; failed: the platform does not accept it, see reason). Use it to find a rule_id, to avoid creating a rule twice, and to see whether a rule is active. Set query to search. For the next page, call again with the next_cursor of the response as cursor.",
+        "Lists the rules of the account, newest first: id, name, intent, and for each platform the registered filter and its state (active: the platform watches for it; failed: the platform does not accept it, see reason; paused: the platform does not get it, see paused_by and reason). Use it to find a rule_id, to avoid creating a rule twice, and to see whether a rule is active. Set query to search. For the next page, call again with the next_cursor of the response as cursor.",
       annotations: readOnly,
       contract: rules.list,
       read: findRules,

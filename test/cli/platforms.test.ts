@@ -116,9 +116,9 @@ describe("earshot platforms", () => {
 
         const reason = /^paused: the monthly budget of 4 posts is used up; it is registered again on 20\d\d-\d\d-01$/
         const { rules } = yield* request(service, "/api.ListRules")
-        assert.deepInclude(rules[0].platforms.x, { state: "failed" })
+        assert.deepInclude(rules[0].platforms.x, { state: "paused", paused_by: "budget" })
         const listed = yield* Effect.promise(() => runCommand("node", ["rules", "list"], { EARSHOT_DATA_DIR }))
-        assert.match(listed.stdout, /\n {2}x {9}failed since 20\S+Z {2}storm \(paused: /, listed.stderr)
+        assert.match(listed.stdout, /\n {2}x {9}paused since 20\S+Z {2}storm \(paused: /, listed.stderr)
         assert.match(rules[0].platforms.x.reason, reason)
         const { coverage } = yield* request(service, "/matches", { rule_id: rules[0].id })
         assert.deepInclude(coverage.platforms[0].gaps[0], { rule_id: rules[0].id, cause: "budget" })

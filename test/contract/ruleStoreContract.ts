@@ -92,23 +92,24 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("reserve stores a paused registration as failed, with a gap, and never as pending", () =>
+    it.effect("reserve stores a paused registration as paused, with a gap, and never as pending", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
-        const paused = { reason: "paused", pause: { until: at(9), cause: "budget" as const, limit: 10 } }
-        const filters = newRule(account).filters.map((one) => (one.platform === "x" ? { ...one, paused } : one))
+        const pause = { by: "budget" as const, reason: "paused", until: at(9), limit: 10 }
+        const filters = newRule(account).filters.map((one) => (one.platform === "x" ? { ...one, pause } : one))
         const rule = newRule(account, { filters })
         yield* rules.reserve(rule, noLimits)
         assert.deepStrictEqual(yield* rules.list(account, FIRST_RULES), [], "the other platform is pending")
         const stored = (yield* rules.registrations(rule.id)).find(({ platform }) => platform === "x")
-        assert.deepInclude(stored, { state: "failed", since: rule.createdAt, pause: Option.some(paused.pause) })
+        assert.deepInclude(stored, { state: "paused", since: rule.createdAt, pause: Option.some(pause) })
         const registered = { platformRuleId: `other of ${rule.id}`, translatedValue: "cat" }
         yield* rules.activate(rule.id, new Map([["firehose", registered]]), at(2))
         const [listed] = yield* rules.list(account, FIRST_RULES)
         assert.deepInclude(listed?.platforms["x"], {
           platform_rule_id: "",
-          state: "failed",
+          state: "paused",
+          paused_by: "budget",
           reason: "paused",
           failed_since: rule.createdAt
         })
@@ -177,7 +178,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rules = yield* RuleStore
         const [account, other] = [yield* newAccount, yield* newAccount]
         const [rule, foreign] = [yield* visibleRule(account), yield* visibleRule(other)]
-        const pause = { until: at(9), cause: "matching" as const, limit: 20 }
+        const pause = { by: "matching" as const, reason: "paused", until: at(9), limit: 20 }
         for (const { id } of [rule, foreign]) {
           yield* rules.fail(id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
         }
@@ -187,13 +188,13 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepInclude(gaps[0], { cause: "matching", detail: "paused" })
         assert.sameMembers([...(yield* rules.pausedAccounts("x", "matching"))], [account, other])
         assert.notInclude(yield* rules.pausedAccounts("x", "budget"), account)
-        assert.strictEqual(yield* rules.endPauses("x", { cause: "budget", limit: 0, at: at(9) }), 0)
+        assert.strictEqual(yield* rules.endPauses("x", { by: "budget", limit: 0, at: at(9) }), 0)
         const end = (limit: number, second: number) =>
-          rules.endPauses("x", { cause: "matching", limit, at: at(second), account })
+          rules.endPauses("x", { by: "matching", limit, at: at(second), account })
         assert.strictEqual(yield* end(20, 8), 0)
         assert.strictEqual(yield* end(21, 8), 1, "the limit is raised")
         assert.deepStrictEqual(yield* rules.pausedAccounts("x", "matching"), [other])
-        assert.strictEqual(yield* rules.endPauses("x", { cause: "matching", limit: 20, at: at(9) }), 1)
+        assert.strictEqual(yield* rules.endPauses("x", { by: "matching", limit: 20, at: at(9) }), 1)
       })
     )
 
@@ -213,7 +214,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepStrictEqual(yield* rules.textsOf(other, "x", Option.some(["none"])), [])
         assert.deepStrictEqual(yield* owners(), [account, other].sort())
         assert.deepStrictEqual(yield* owners(["none"]), [])
-        const pause = { until: at(9), cause: "matching" as const, limit: 20 }
+        const pause = { by: "matching" as const, reason: "paused", until: at(9), limit: 20 }
         yield* rules.fail(mine.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
         assert.deepStrictEqual(yield* owners(), [other])
         assert.deepStrictEqual(yield* rules.textsOf(account, "x", Option.none()), [text])
@@ -231,7 +232,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           Effect.map(rules.registrations(id), (all) => all.find(({ platform }) => platform === "x")?.pause)
         const [wanted, paused] = [yield* rules.wanted("x"), yield* rules.paused("x")]
         yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(1), at: at(2) })
-        const pause = { until: at(9), cause: "budget" as const, limit: 9_007_199_254_740_991 }
+        const pause = { by: "budget" as const, reason: "paused", until: at(9), limit: 9_007_199_254_740_991 }
         yield* rules.fail(rule.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
         assert.deepStrictEqual(yield* pauseOf(rule.id), Option.some(pause))
         assert.deepStrictEqual(yield* pauseOf(other.id), Option.none())
@@ -241,28 +242,33 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.strictEqual(yield* rules.paused("x"), paused + 2, "a rule with the same text counts, too")
         yield* rules.remove(same.id)
         assert.deepInclude((yield* rules.list(account, FIRST_RULES))[1]?.platforms["x"], {
-          state: "failed",
+          state: "paused",
+          paused_by: "budget",
           reason: "paused"
         })
 
         const endPauses = (second: number, budget: number) =>
-          rules.endPauses("x", { cause: "budget", limit: budget, at: at(second) })
+          rules.endPauses("x", { by: "budget", limit: budget, at: at(second) })
         assert.strictEqual(yield* endPauses(8, pause.limit), 0)
         assert.strictEqual(yield* endPauses(9, pause.limit), 1, "it is over")
         assert.deepStrictEqual(yield* pauseOf(rule.id), Option.none())
         assert.strictEqual(yield* rules.wanted("x"), wanted)
+        const shown = Effect.map(rules.list(account, FIRST_RULES), (all) => all[1]?.platforms["x"])
+        assert.deepInclude(yield* shown, { state: "paused", paused_by: "budget" }, "until the platform has answered")
         for (const budget of [0, 11]) {
           yield* rules.fail(rule.id, "x", {
             reason: "paused",
             lostSince: at(3),
             at: at(3),
-            pause: { until: at(9), cause: "budget" as const, limit: 10 }
+            pause: { ...pause, limit: 10 }
           })
           assert.strictEqual(yield* endPauses(8, 10), 0)
           assert.strictEqual(yield* endPauses(8, budget), 1, `the budget is ${budget}`)
         }
 
         yield* rules.fail(rule.id, "x", { reason: "full", lostSince: at(5), at: at(10) })
+        assert.deepInclude(yield* shown, { state: "failed", reason: "full" })
+        assert.notProperty(yield* shown, "paused_by")
         const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
         yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(11) })
         const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)

@@ -37,7 +37,7 @@ it("the rule with the most posts is taken off X before the budget is used up, an
           assert.isAtMost(delivered, BUDGET)
           assert.include(log.join("\n"), `80 % of the monthly budget of ${BUDGET} posts`)
           const [loud] = (yield* rules.list(ann, {})).rules.map(({ platforms }) => platforms["x"])
-          assert.deepInclude(loud, { state: "failed" })
+          assert.deepInclude(loud, { state: "paused", paused_by: "budget" })
           assert.match(String(loud?.reason), /^paused: the monthly budget of 100 posts is nearly used up/)
 
           yield* clock.advance(180)

@@ -47,7 +47,11 @@ describe("a month with a budget", () => {
           [ann, loud],
           [bob, same]
         ] as const) {
-          assert.deepInclude(yield* month.registration(account, rule), { state: "failed", reason: reasonFor(5_300) })
+          assert.deepInclude(yield* month.registration(account, rule), {
+            state: "paused",
+            paused_by: "budget",
+            reason: reasonFor(5_300)
+          })
           const [gap, ...more] = yield* month.gaps(account, rule)
           assert.deepInclude(gap, { rule_id: rule, cause: "budget", detail: reasonFor(5_300) })
           assert.isUndefined(gap?.to)
@@ -96,7 +100,11 @@ describe("a month with a budget", () => {
         assert.deepStrictEqual(month.warnings.length, 1, "95 % are used, and the rest of the month fits")
         yield* month.run(1, { steady: 1, sudden: 20 })
         assert.sameMembers([...month.fake.texts], ["steady"])
-        assert.deepInclude(yield* month.registration(bob, sudden), { state: "failed", reason: reasonFor(745) })
+        assert.deepInclude(yield* month.registration(bob, sudden), {
+          state: "paused",
+          paused_by: "budget",
+          reason: reasonFor(745)
+        })
         yield* month.run(9, { steady: 1, sudden: 20 })
         assert.isAtMost(month.posts.received, 745)
       })
@@ -116,7 +124,11 @@ describe("a month with a budget", () => {
         const late = yield* month.create(bob, "loud")
         yield* month.create(bob, "new")
         assert.strictEqual(month.fake.calls, calls, "the platform never gets them")
-        assert.deepInclude(yield* month.registration(bob, late), { state: "failed", reason: reasonFor(100, "used up") })
+        assert.deepInclude(yield* month.registration(bob, late), {
+          state: "paused",
+          paused_by: "budget",
+          reason: reasonFor(100, "used up")
+        })
         const { rules, stream, budget } = yield* month.status(Option.some(bob))
         assert.deepStrictEqual([rules.wanted, stream.state, budget?.paused, budget?.used], [0, "live", 4, 0])
         yield* month.run(1, {})

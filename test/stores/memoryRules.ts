@@ -5,13 +5,14 @@ import type { AccountId, KeyId, RuleId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { Registered } from "../../core/platforms/Platform.ts"
-import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
+import type { PausedBy, Rule } from "../../core/rules/Rule.ts"
 import {
   BEFORE_PROMOTION,
+  BY_ACCOUNT,
   causeOf,
   DROPPED,
+  isPausedBy,
   type NewRule,
-  PAUSED,
   type Pause,
   PENDING,
   type RuleGap,
@@ -37,7 +38,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
   const countOf = (account: AccountId, platform: PlatformId) =>
     all().filter(
       ({ accountId, registrations }) =>
-        accountId === account && registrations.some((r) => r.platform === platform && r.state !== "paused")
+        accountId === account && registrations.some((r) => r.platform === platform && !isByAccount(r))
     ).length
 
   const endShadows = (id: RuleId, at: Timestamp) => {
@@ -62,16 +63,9 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const registrations = rule.filters.map((filter) => newRegistration(rule, filter))
       gaps = [
         ...gaps,
-        ...registrations
-          .filter(({ state }) => state !== "pending")
-          .map(({ reason, ...registration }) => ({
-            ...registration,
-            from: rule.createdAt,
-            to: Option.none(),
-            ...(reason === undefined
-              ? PAUSED
-              : { cause: causeOf(Option.getOrUndefined(registration.pause)), detail: reason })
-          }))
+        ...registrations.flatMap((registration) =>
+          Option.toArray(Option.map(registration.pause, (pause) => gapOf(registration, pause, rule.createdAt)))
+        )
       ]
       rules.set(rule.id, {
         ...rule,
@@ -128,8 +122,8 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
 
   const restore: RuleStore["Type"]["restore"] = (id, platform, { registered, lostSince, at }) =>
     changeRegistrations(id, (registration) => {
-      if (registration.platform !== platform || !isSettled(registration.state)) return registration
-      if (registration.state === "failed") {
+      if (registration.platform !== platform || !isSettled(registration)) return registration
+      if (registration.state !== "active") {
         gaps = gaps.map((gap) => (isOpenFor(gap, registration) ? { ...gap, to: Option.some(at) } : gap))
       } else {
         gaps = [...gaps, { ...registration, ...DROPPED, from: lostSince, to: Option.some(at) }]
@@ -139,8 +133,8 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
 
   const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
     changeRegistrations(id, (registration) => {
-      if (registration.platform !== platform || !isSettled(registration.state)) return registration
-      const cause = causeOf(pause)
+      if (registration.platform !== platform || !isSettled(registration)) return registration
+      const cause = pause === undefined ? "rule_failed" : causeOf(pause)
       const open = gaps.find((gap) => isOpenFor(gap, registration))
       if (open?.cause !== cause) {
         gaps = [
@@ -156,17 +150,18 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       }
       return {
         ...registration,
-        state: "failed",
+        state: pause === undefined ? "failed" : "paused",
+        pausedBy: pause?.by,
         reason,
-        since: registration.state === "failed" ? registration.since : at,
+        since: registration.state === "active" ? at : registration.since,
         pause: Option.fromNullable(pause)
       }
     })
 
-  const endPauses: RuleStore["Type"]["endPauses"] = (platform, { cause, limit, at, account }) =>
+  const endPauses: RuleStore["Type"]["endPauses"] = (platform, { by, limit, at, account }) =>
     Effect.sync(() => {
       const isOver = (pause: Pause) =>
-        pause.cause === cause && (pause.until <= at || limit === 0 || pause.limit < limit)
+        pause.by !== "account" && pause.by === by && (pause.until <= at || limit === 0 || pause.limit < limit)
       let ended = 0
       for (const rule of all()) {
         if (account !== undefined && rule.accountId !== account) continue
@@ -185,7 +180,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
 
-  const settledOn = (platform: PlatformId) => registrationsOn(platform).filter(({ state }) => isSettled(state))
+  const settledOn = (platform: PlatformId) => registrationsOn(platform).filter(isSettled)
 
   const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
     Effect.sync(() => {
@@ -196,8 +191,8 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const oldest = new Map<PlatformId, Watches["oldest"][number]>()
       for (const { createdAt, registrations, candidate } of all()) {
         for (const registration of registrations) {
-          const { platform, ruleId, state, watchedSince: since } = registration
-          if (since === undefined || candidate !== undefined || !isHeldOrPaused(state)) continue
+          const { platform, ruleId, watchedSince: since } = registration
+          if (since === undefined || candidate !== undefined || isHidden(registration)) continue
           if (!isAsked(registration)) continue
           if ((oldest.get(platform)?.ruleId ?? ruleId) < ruleId) continue
           oldest.set(platform, { platform, ruleId, createdAt, since })
@@ -251,7 +246,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
       const candidate = rules.get(wanted.candidate)
       const isReady = (platform: PlatformId) =>
-        candidate?.registrations.some((one) => one.platform === platform && isHeldOrPaused(one.state)) === true
+        candidate?.registrations.some((one) => one.platform === platform && !isHidden(one)) === true
       if (!wanted.added.every(isReady)) return yield* new RuleNotFound({ ruleId: wanted.candidate })
       const before = rule.registrations.filter(({ platform }) => ended.includes(platform))
       const watchedSince = (platform: PlatformId, fallback: Timestamp | undefined) =>
@@ -263,7 +258,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         watchedSince: watchedSince(registration.platform, registration.watchedSince)
       }))
       const paused = wanted.paused.map(({ platform, text }) => ({
-        ...newRegistration({ id, accountId: account, createdAt: at }, { platform, text, paused: "by_account" }),
+        ...newRegistration({ id, accountId: account, createdAt: at }, { platform, text, pause: BY_ACCOUNT }),
         watchedSince: watchedSince(platform, at)
       }))
       const registrations = [
@@ -298,7 +293,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       gaps = [
         ...gaps.map((gap) => (ends(gap) ? { ...gap, to: Option.some(at) } : gap)),
         ...open.map((gap) => ({ ...gap, ruleId: id, from: at })),
-        ...paused.map((registration) => ({ ...registration, ...PAUSED, from: at, to: Option.none() }))
+        ...paused.map((registration) => gapOf(registration, BY_ACCOUNT, at))
       ]
       rules.set(id, {
         ...rule,
@@ -369,9 +364,9 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
     restore,
     fail,
     endPauses,
-    pausedAccounts: (platform, cause) =>
+    pausedAccounts: (platform, by) =>
       Effect.sync(() => {
-        const paused = settledOn(platform).filter(({ pause }) => Option.exists(pause, (one) => one.cause === cause))
+        const paused = settledOn(platform).filter(isPausedBy(by))
         return [...new Set(paused.map(({ accountId }) => accountId))]
       }),
     comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
@@ -407,13 +402,13 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         const wanted = settledOn(platform).filter(({ pause }) => Option.isNone(pause))
         return new Set(wanted.map(({ text }) => text)).size
       }),
-    paused: (platform) => Effect.sync(() => settledOn(platform).filter(({ pause }) => Option.isSome(pause)).length),
+    paused: (platform) => Effect.sync(() => settledOn(platform).filter(isPausedBy("budget")).length),
     isShared: ({ ruleId, platform, text }) =>
       Effect.sync(() =>
         all().some(
           (rule) =>
             rule.id !== ruleId &&
-            rule.registrations.some((r) => r.platform === platform && r.text === text && isWantedState(r.state))
+            rule.registrations.some((r) => r.platform === platform && r.text === text && isWanted(r))
         )
       ),
     textsOf: (account, platform, among) =>
@@ -427,7 +422,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
     textOwners: (platform, texts) =>
       Effect.sync(() =>
         registrationsOn(platform)
-          .filter(({ text, state, pause }) => texts.includes(text) && isWantedState(state) && Option.isNone(pause))
+          .filter((one) => texts.includes(one.text) && isWanted(one) && Option.isNone(one.pause))
           .map(({ text, accountId }) => ({ text, accountId }))
       ),
     ruleLinks
@@ -437,6 +432,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
 // ---- helpers ----
 
 interface MemoryRegistration extends StoredRegistration {
+  readonly pausedBy: PausedBy | undefined
   readonly reason: string | undefined
   readonly watchedSince: Timestamp | undefined
 }
@@ -456,7 +452,7 @@ type RetiredRule = Required<Omit<RuleLink, "isShadow">> & { readonly platform: P
 
 const newRegistration = (
   { id, accountId, createdAt, candidate }: Pick<NewRule, "id" | "accountId" | "createdAt" | "candidate">,
-  { platform, text, paused }: NewRule["filters"][number]
+  { platform, text, pause }: NewRule["filters"][number]
 ): MemoryRegistration => ({
   ruleId: id,
   accountId,
@@ -465,17 +461,26 @@ const newRegistration = (
   platformRuleId: Option.none(),
   translatedValue: text,
   since: createdAt,
-  watchedSince: paused === undefined ? undefined : createdAt,
+  watchedSince: pause === undefined ? undefined : createdAt,
   purpose: Option.map(Option.fromNullable(candidate), ({ purpose }) => purpose),
-  ...(paused === undefined || paused === "by_account"
-    ? { state: paused === undefined ? "pending" : "paused", reason: undefined, pause: Option.none() }
-    : { state: "failed", reason: paused.reason, pause: Option.some(paused.pause) })
+  state: pause === undefined ? "pending" : "paused",
+  pausedBy: pause?.by,
+  reason: pause?.by === "account" ? undefined : pause?.reason,
+  pause: Option.fromNullable(pause)
+})
+
+const gapOf = (registration: MemoryRegistration, pause: Pause, from: Timestamp): MemoryGap => ({
+  ...registration,
+  from,
+  to: Option.none(),
+  cause: causeOf(pause),
+  detail: pause.reason
 })
 
 const versionOf = (
   version: number,
   { name, intent }: Pick<NewRule, "name" | "intent">,
-  registrations: ReadonlyArray<StoredRegistration>,
+  registrations: ReadonlyArray<MemoryRegistration>,
   at: Timestamp,
   by: Option.Option<KeyId>
 ): StoredVersion => ({
@@ -485,17 +490,15 @@ const versionOf = (
   name,
   intent,
   overrides: Object.fromEntries(registrations.map(({ platform, text }) => [platform, text])),
-  paused: isPaused(registrations)
+  paused: registrations.some(isByAccount)
 })
-
-const isPaused = (registrations: ReadonlyArray<StoredRegistration>) =>
-  registrations.some(({ state }) => state === "paused")
 
 const held = (registration: MemoryRegistration, registered: Registered, at: Timestamp): MemoryRegistration => ({
   ...registration,
   platformRuleId: Option.some(registered.platformRuleId),
   translatedValue: registered.translatedValue,
   state: "active",
+  pausedBy: undefined,
   reason: undefined,
   since: at,
   pause: Option.none()
@@ -504,13 +507,15 @@ const held = (registration: MemoryRegistration, registered: Registered, at: Time
 const isOpenFor = (gap: RuleGap, { ruleId, platform }: StoredRegistration): boolean =>
   gap.ruleId === ruleId && gap.platform === platform && Option.isNone(gap.to)
 
-const isSettled = (state: RegistrationState) => state === "active" || state === "failed"
+const isHidden = ({ state }: MemoryRegistration) => state === "pending" || state === "removing"
 
-const isWantedState = (state: RegistrationState) => state !== "removing" && state !== "paused"
+const isByAccount = ({ state, pausedBy }: MemoryRegistration) => state === "paused" && pausedBy === "account"
 
-const isHeldOrPaused = (state: RegistrationState) => isSettled(state) || state === "paused"
+const isSettled = (registration: MemoryRegistration) => !isHidden(registration) && !isByAccount(registration)
 
-const isComplete = ({ registrations }: MemoryRule) => registrations.every(({ state }) => isHeldOrPaused(state))
+const isWanted = (registration: MemoryRegistration) => registration.state !== "removing" && !isByAccount(registration)
+
+const isComplete = ({ registrations }: MemoryRule) => !registrations.some(isHidden)
 
 const isVisible = (rule: MemoryRule) => rule.candidate === undefined && isComplete(rule)
 
@@ -532,8 +537,11 @@ const platformsOf = ({ registrations }: MemoryRule): Rule["platforms"] =>
         platform_rule_id: Option.getOrElse(registration.platformRuleId, () => ""),
         translated_value: registration.translatedValue,
         state: registration.state,
-        ...(registration.reason !== undefined && { reason: registration.reason }),
-        ...(registration.state === "failed" && { failed_since: registration.since })
+        ...(registration.pausedBy !== undefined && { paused_by: registration.pausedBy }),
+        ...(registration.reason !== undefined && {
+          reason: registration.reason,
+          failed_since: registration.since
+        })
       }
     ])
   )

@@ -191,7 +191,7 @@ describe("coverageOf", () => {
       const rule = yield* addRule(1, 1)
       yield* watched(1, 50, [[25, 31, "no_rules"]])
       yield* rules.fail(rule, "x", { reason: "no room", lostSince: minute(20), at: minute(20) })
-      const pause = { until: minute(59), cause: "budget" as const, limit: 1 }
+      const pause = { by: "budget" as const, reason: "no budget", until: minute(59), limit: 1 }
       yield* rules.fail(rule, "x", { reason: "no budget", lostSince: minute(20), at: minute(28), pause })
       const registered = { platformRuleId: "again", translatedValue: "cat" }
       yield* rules.restore(rule, "x", { registered, lostSince: minute(20), at: minute(30) })

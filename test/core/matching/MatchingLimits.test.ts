@@ -38,7 +38,7 @@ describe("MatchingLimits", () => {
       yield* world.spend({ dear: 5, cheap: 0.5, foreign: 5 })
       assert.deepStrictEqual(yield* world.states, ["active", "active", "active"])
       yield* world.spend({ dear: 1, cheap: 0.1 })
-      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active", "active"])
       const [rule] = (yield* (yield* Rules).list(ann, {})).rules.filter(({ id }) => id === dear)
       assert.match(
         rule?.platforms["firehose"]?.reason ?? "",
@@ -53,7 +53,7 @@ describe("MatchingLimits", () => {
 
       // The rest of the minute: the other rules cost little.
       yield* world.spend({ cheap: 0.1, foreign: 0.1 })
-      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active", "active"])
     }).pipe(Effect.provide(matching()))
   )
 
@@ -65,14 +65,14 @@ describe("MatchingLimits", () => {
       const minutes = (count: number) => Effect.zipRight(TestClock.adjust(`${count} minutes`), world.enforce)
       yield* world.spend({ dear: 7 })
       yield* minutes(9)
-      assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active"])
       yield* minutes(1)
       assert.deepStrictEqual(yield* world.states, ["active", "active"])
       assert.isTrue(yield* world.isHeld("dear"))
       assert.isTrue(Option.isSome((yield* world.gapsOf(ann, dear))[0]?.to ?? Option.none()))
       yield* world.spend({ dear: 7 })
       yield* minutes(19)
-      assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active"])
       yield* minutes(1)
       assert.deepStrictEqual(yield* world.states, ["active", "active"])
     }).pipe(Effect.provide(matching()))
@@ -89,7 +89,7 @@ describe("MatchingLimits", () => {
         const pause = Effect.gen(function* () {
           yield* TestClock.adjust("1 minute")
           yield* world.spend({ dear: 7 })
-          assert.deepStrictEqual(yield* world.states, ["failed", "active"])
+          assert.deepStrictEqual(yield* world.states, ["paused", "active"])
           // In the present minute new filters are paused, too.
           yield* TestClock.adjust("1 minute")
         })
@@ -136,10 +136,41 @@ describe("MatchingLimits", () => {
       yield* world.spend({ dear: 7 })
       yield* world.create(ann, "new")
       yield* world.create(bob, "new too")
-      assert.deepStrictEqual(yield* world.states, ["failed", "active", "failed", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active", "paused", "active"])
       yield* TestClock.adjust("1 minute")
       yield* world.enforce
-      assert.deepStrictEqual(yield* world.states, ["failed", "active", "active", "active"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active", "active", "active"])
+    }).pipe(Effect.provide(matching()))
+  )
+
+  it.scoped("a pause by the account replaces one by the limit, which comes back if it still applies", () =>
+    Effect.gen(function* () {
+      const world = yield* newWorld
+      const { pause, resume } = yield* Rules
+      const dear = yield* world.create(ann, "dear")
+      yield* world.create(bob, "foreign")
+      yield* TestClock.adjust("10 seconds")
+      yield* world.spend({ dear: 7 })
+      const byLimit = {
+        platform_rule_id: "",
+        translated_value: "dear",
+        state: "paused",
+        paused_by: "matching"
+      } as const
+      const byAccount = { ...byLimit, paused_by: "account" } as const
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* pause(ann, dear)).platforms, { firehose: byAccount })
+      yield* TestClock.adjust("1 hour")
+      yield* world.enforce
+      assert.deepStrictEqual((yield* pause(ann, dear)).platforms, { firehose: byAccount })
+      yield* world.spend({ foreign: 1 })
+      yield* (yield* Quotas).spend(ann, "matching", 7)
+      assert.deepInclude((yield* resume(ann, dear)).rule.platforms["firehose"], byLimit)
+      const gaps = yield* world.gapsOf(ann, dear)
+      assert.deepStrictEqual(
+        gaps.map(({ cause }) => cause),
+        ["matching", "paused", "matching"]
+      )
     }).pipe(Effect.provide(matching()))
   )
 
@@ -153,7 +184,7 @@ describe("MatchingLimits", () => {
       yield* world.spend({ same: 4, dear: 5 })
       assert.strictEqual(yield* used(bob, "matching"), 2)
       assert.strictEqual(yield* used(ann, "matching"), 7)
-      assert.deepStrictEqual(yield* world.states, ["failed", "active", "failed"])
+      assert.deepStrictEqual(yield* world.states, ["paused", "active", "paused"])
       assert.isTrue(yield* world.isHeld("same"))
       assert.isFalse(yield* world.isHeld("dear"))
     }).pipe(Effect.provide(matching()))
@@ -163,7 +194,7 @@ describe("MatchingLimits", () => {
     Effect.gen(function* () {
       const world = yield* newWorld
       const dear = yield* world.create(ann, "dear")
-      const pause = { until: LATER, cause: "matching" as const, limit: 1 }
+      const pause = { by: "matching" as const, reason: "paused", until: LATER, limit: 1 }
       yield* (yield* RuleStore).fail(dear, "firehose", { reason: "paused", lostSince: LATER, at: LATER, pause })
       assert.isTrue(yield* world.isHeld("dear"))
       yield* world.spend({ dear: 1 })
@@ -196,10 +227,10 @@ describe("MatchingLimits", () => {
       // Servers exchange their counters every second.
       const spendMore = Effect.all([one.spend({ near: 0.01 }), other.spend({ far: 0.01 })])
       const states = yield* Effect.repeat(Effect.zipRight(Effect.delay(spendMore, "500 millis"), one.states), {
-        until: ([near, far]) => near === "failed" && far === "failed",
+        until: ([near, far]) => near === "paused" && far === "paused",
         times: 16
       })
-      assert.deepStrictEqual(states, ["failed", "failed", "active"])
+      assert.deepStrictEqual(states, ["paused", "paused", "active"])
     })
   )
 
