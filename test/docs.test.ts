@@ -129,6 +129,25 @@ describe("the documentation", () => {
     )
   })
 
+  it("lists every folder of the product, every storage port and every dependency, and those only", () => {
+    const architecture = pages.get("docs/architecture.md") ?? ""
+    const firstCells = (title: string) =>
+      rowsIn("docs/architecture.md", title).flatMap(([names = ""]) => codesIn(names))
+    const areas = ["api", "app", "cli", "simulator", "console"]
+    const parts = ["core", "gateway", "adapters"].flatMap((area) => foldersIn(area).map((name) => `${area}/${name}`))
+    assert.sameMembers([...firstCells("folder")], ["main.ts", ...areas, ...parts])
+
+    const [, ports = ""] = /^The storage ports are (.*?)\./m.exec(architecture) ?? []
+    assert.sameMembers([...codesIn(ports)], [...storagePorts(), "core"])
+
+    const { dependencies } = JSON.parse(read("package.json")) as { readonly dependencies: object }
+    const used = rowsIn("docs/architecture.md", "package").flatMap((cells) => cells.flatMap(codesIn))
+    assert.sameMembers(
+      used.filter((name) => name !== "Schema"),
+      Object.keys(dependencies)
+    )
+  })
+
   it("names settings that exist", () => {
     const known = new Set([...read("docs/settings.md").matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name))
     assert.isAbove(known.size, 15, "finds the settings")
@@ -153,6 +172,23 @@ const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas
 
 /** Operations without an endpoint of the table. */
 const OTHER_OPERATIONS = ["GET /matches/stream", "POST /matches/redact", "POST /local/events", "POST /mcp", "/trpc/*"]
+
+const foldersIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+
+/** The services of core whose file says so in its first line, and those that `adapters/sql` implements. */
+const storagePorts = (): ReadonlyArray<string> =>
+  readdirSync(join(ROOT, "core"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => {
+      const text = read(`core/${name}`)
+      const services = [...text.matchAll(/^export class (\w+) extends Context\.(?:Tag|Reference)\b/gm)]
+      return services
+        .map(([, service = ""]) => service)
+        .filter((one) => text.startsWith("/** Storage port") || existsSync(join(ROOT, `adapters/sql/Sql${one}.ts`)))
+    })
 
 /** The cells of the rows of the first table of a page whose first column has this title. */
 const rowsIn = (page: string, title: string): ReadonlyArray<ReadonlyArray<string>> => {
