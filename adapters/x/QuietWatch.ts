@@ -58,9 +58,8 @@ export class QuietWatch {
       const isPatient = this.patience >= MAX_QUIET_MILLIS
       this.patience = isPatient ? this.patience + MAX_QUIET_MILLIS : Math.min(2 * this.patience, MAX_QUIET_MILLIS)
       const missed = yield* this.missedIn({ from: since, to: now - COUNT_DELAY_MILLIS })
-      if (Option.isSome(missed)) {
-        return Option.match(missed.value, { onNone: () => ({}), onSome: ({ from }) => ({ ended: endedDeaf(from) }) })
-      }
+      if (missed === "none") return {}
+      if (missed !== "unknown") return { ended: endedDeaf(missed.from) }
       if (quietFor < SUSPICIOUS_MILLIS) return {}
       const minutes = Math.round(quietFor / 60_000)
       const suspected = this.suspicionOf({ from: Math.max(since, this.suspectedUntil), to: now })
@@ -74,32 +73,26 @@ export class QuietWatch {
     return Effect.gen(this, function* () {
       yield* Effect.sleep(Math.max(0, period.to + COUNT_DELAY_MILLIS - now))
       const missed = yield* this.missedIn(period)
-      if (Option.isNone(missed)) {
-        const isSuspicious = period.to - Math.max(period.from, this.suspectedUntil) >= SUSPICIOUS_MILLIS
-        return isSuspicious ? Option.some(this.suspicionOf(period)) : Option.none()
-      }
-      return Option.map(
-        missed.value,
-        (lost): Signal => ({ _tag: "Lost", ...lost, cause: "stall", detail: POSTS_MISSING })
-      )
+      if (missed === "none") return Option.none()
+      if (missed !== "unknown") return Option.some({ _tag: "Lost", ...missed, cause: "stall", detail: POSTS_MISSING })
+      const isSuspicious = period.to - Math.max(period.from, this.suspectedUntil) >= SUSPICIOUS_MILLIS
+      return isSuspicious ? Option.some(this.suspicionOf(period)) : Option.none()
     })
   }
 
-  /** The part of the period in which posts were missed, if any. None if X does not say. */
-  private missedIn(period: Period): Effect.Effect<Option.Option<Option.Option<Period>>> {
-    return Effect.map(
-      this.countPosts({ from: period.from + 1, to: period.to }),
-      Option.map(({ parts, ruleIds, isPartial }) => {
-        const received = ({ from, to }: Period) =>
-          this.posts.filter(({ at, ruleIds: ids }) => at >= from && at < to && ids.some((id) => ruleIds.has(id))).length
-        const missed = parts.filter((part) => part.total > received(part))
-        const [first, last] = [missed[0], missed.at(-1)]
-        if (first === undefined || last === undefined) return Option.none()
-        // Other rules may have missed posts at other times.
-        if (isPartial) return Option.some(period)
-        return Option.some({ from: Math.max(first.from, period.from), to: Math.min(last.to, period.to) })
-      })
-    )
+  private missedIn(period: Period): Effect.Effect<Missed> {
+    return Effect.map(this.countPosts({ from: period.from + 1, to: period.to }), (counts): Missed => {
+      if (Option.isNone(counts)) return "unknown"
+      const { parts, ruleIds, isPartial } = counts.value
+      const received = ({ from, to }: Period) =>
+        this.posts.filter(({ at, ruleIds: ids }) => at >= from && at < to && ids.some((id) => ruleIds.has(id))).length
+      const missed = parts.filter((part) => part.total > received(part))
+      const [first, last] = [missed[0], missed.at(-1)]
+      if (first === undefined || last === undefined) return "none"
+      // Other rules may have missed posts at other times.
+      if (isPartial) return period
+      return { from: Math.max(first.from, period.from), to: Math.min(last.to, period.to) }
+    })
   }
 
   private quietUntil(at: number): void {
@@ -114,6 +107,9 @@ export class QuietWatch {
 }
 
 // ---- helpers ----
+
+/** The part of a quiet period in which posts were missed. "unknown": X does not say. */
+type Missed = Period | "none" | "unknown"
 
 /** Until the first look at a quiet stream. */
 const MIN_QUIET_MILLIS = 60_000
