@@ -93,6 +93,8 @@ export const isPausedBy =
   ({ pause }: Pick<StoredRegistration, "pause">): boolean =>
     Option.exists(pause, (one) => one.by === by)
 
+export const isPausedByAccount = isPausedBy("account")
+
 /** An account with a registration that has this text. */
 export type TextOwner = Pick<StoredRegistration, "text" | "accountId">
 

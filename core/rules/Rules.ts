@@ -18,6 +18,7 @@ import type { Issue } from "../syntax/issues/issue.ts"
 import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
 import type { AddFailure } from "./makeChanges.ts"
+import { type Plan, planPause, planUpdate, platformsToCheck, platformsToJoin } from "./planChange.ts"
 import { Registrations } from "./Registrations.ts"
 import {
   MAX_RULES_PER_PAGE,
@@ -28,7 +29,14 @@ import {
   type RuleQuery,
   type RuleVersion
 } from "./Rule.ts"
-import { BY_ACCOUNT, isPausedBy, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import {
+  BY_ACCOUNT,
+  isPausedBy,
+  isPausedByAccount,
+  type NewRule,
+  RuleStore,
+  type StoredRegistration
+} from "./RuleStore.ts"
 import { withChanges } from "./withChanges.ts"
 
 export interface CreatedRule {
@@ -143,8 +151,10 @@ export class Rules extends Context.Tag("core/Rules")<
             if (expected !== undefined && rule.version !== expected) {
               return yield* new RuleVersionChanged({ ruleId: id, expected, version: rule.version })
             }
-            const planned = yield* plan(yield* store.registrations(rule.id), rule)
-            const { name = rule.name, intent = rule.intent, filters, ended, paused, limited } = planned
+            const held = yield* store.registrations(rule.id)
+            const planned = yield* plan(held, rule)
+            const { name = rule.name, intent = rule.intent, ended, paused } = planned
+            const filters = yield* withPauses(account, planned.filters)
             const warnings = warningsOf(filters)
             const isSame =
               name === rule.name && intent === rule.intent && filters.length + ended.length + paused.length === 0
@@ -156,7 +166,7 @@ export class Rules extends Context.Tag("core/Rules")<
             const changed = Effect.map(read(account, id), (rule) => ({ rule, warnings }))
             const replacement = {
               ...(filters.length > 0 && { candidate: { rule: candidate, filters } }),
-              limits: yield* limitsOf(account, limited),
+              limits: yield* limitsOf(account, platformsToJoin(held, planned)),
               change: {
                 name,
                 intent,
@@ -179,44 +189,22 @@ export class Rules extends Context.Tag("core/Rules")<
 
         const update = Effect.fn("Rules.update")(function* (account: AccountId, id: string, patch: RulePatch) {
           return yield* change(account, id, patch.expected_version, (held) =>
-            Effect.gen(function* () {
-              const texts = new Map(held.map(({ platform, text }) => [platform, text]))
-              const wanted = patch.platforms ?? [...texts.keys()]
-              const kept = wanted.filter((platform) => texts.has(platform) && patch.overrides?.[platform] === undefined)
-              const checked = yield* checkDraft({ platforms, quotas }, account, {
-                platforms: wanted.filter((platform) => !kept.includes(platform)),
+            Effect.map(
+              checkDraft({ platforms, quotas }, account, {
+                platforms: platformsToCheck(held, patch),
                 overrides: patch.overrides ?? {}
-              })
-              const changed = checked.filter(({ platform, text }) => texts.get(platform.id) !== text)
-              const isPaused = held.some(isPausedByAccount)
-              const filters = isPaused ? [] : yield* withPauses(account, changed)
-              return {
-                ...(patch.name !== undefined && { name: patch.name }),
-                ...(patch.intent !== undefined && { intent: patch.intent }),
-                filters,
-                paused: isPaused ? changed.map(({ platform, text }) => ({ platform: platform.id, text })) : [],
-                ended: [...texts.keys()].filter(
-                  (id) => !wanted.includes(id) || changed.some(({ platform }) => platform.id === id)
-                ),
-                limited: filters.flatMap(({ platform: { id } }) => (texts.has(id) ? [] : [id]))
-              }
-            })
+              }),
+              (checked) => planUpdate(held, patch, checked)
+            )
           )
         })
 
         const pause = Effect.fn("Rules.pause")(function* (account: AccountId, id: string) {
-          return yield* change(account, id, undefined, (held, rule) => {
-            if (rule.shadow !== undefined) {
-              return new RuleNotReady({ ruleId: id, reason: "has a shadow: promote or drop it first" })
-            }
-            const watched = held.filter((one) => !isPausedByAccount(one))
-            return Effect.succeed({
-              filters: [],
-              ended: watched.map(({ platform }) => platform),
-              paused: watched.map(({ platform, text }) => ({ platform, text })),
-              limited: []
-            })
-          }).pipe(answering(({ rule }) => rule))
+          return yield* change(account, id, undefined, (held, rule) =>
+            rule.shadow === undefined
+              ? Effect.succeed(planPause(held))
+              : new RuleNotReady({ ruleId: id, reason: "has a shadow: promote or drop it first" })
+          ).pipe(answering(({ rule }) => rule))
         })
 
         const resume = Effect.fn("Rules.resume")(function* (account: AccountId, id: string) {
@@ -226,12 +214,7 @@ export class Rules extends Context.Tag("core/Rules")<
               const filters = yield* Effect.forEach(paused, ({ platform, text }) =>
                 Effect.map(platforms.get(platform), (found) => ({ platform: found, text, sent: text, warnings: [] }))
               )
-              return {
-                filters: yield* withPauses(account, filters),
-                ended: paused.map(({ platform }) => platform),
-                paused: [],
-                limited: paused.filter(isPausedByAccount).map(({ platform }) => platform)
-              }
+              return { filters, ended: paused.map(({ platform }) => platform), paused: [] }
             })
           )
         })
@@ -261,18 +244,4 @@ export class Rules extends Context.Tag("core/Rules")<
 /** Concurrent changes of one rule are rare. */
 const CHANGE_ATTEMPTS = 5
 
-const isPausedByAccount = isPausedBy("account")
-
 const isPausedForMatching = isPausedBy("matching")
-
-/** A change of a rule. See `RuleChange`. */
-interface Plan {
-  readonly name?: string
-  readonly intent?: string
-  /** To register. */
-  readonly filters: ReadonlyArray<CheckedFilter>
-  readonly ended: ReadonlyArray<PlatformId>
-  readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
-  /** The platforms on which the account needs a free place. */
-  readonly limited: ReadonlyArray<PlatformId>
-}
