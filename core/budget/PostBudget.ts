@@ -13,7 +13,13 @@ import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Pauses } from "../rules/Pauses.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { isPausedBy, type LimitPause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import {
+  isPausedBy,
+  isPausedByAccount,
+  type LimitPause,
+  RuleStore,
+  type StoredRegistration
+} from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import type { BudgetUsage } from "./BudgetUsage.ts"
@@ -171,7 +177,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
       const pauseNoisiest = (platform: Platform, { budget, used, now }: Spent) =>
         Effect.gen(function* () {
           const settled = (yield* rules.registrationsOn(platform.id)).filter(
-            (one) => one.state !== "pending" && one.state !== "removing" && !isPausedBy("account")(one)
+            (one) => one.state !== "pending" && one.state !== "removing" && !isPausedByAccount(one)
           )
           const [paused, others] = [settled.filter(isPaused), settled.filter((one) => !isPaused(one))]
           if (others.length === 0) return

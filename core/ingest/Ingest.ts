@@ -54,9 +54,10 @@ export const layer: Layer.Layer<
     /** Compares the rules first: without any, the stream would not open. */
     const takeOver = (platform: Platform) =>
       Effect.gen(function* () {
-        const { compare, settle } = services.registrations
-        const prepare = Effect.catchAllCause(Effect.zipRight(services.budget.enforce, compare(platform)), (cause) =>
-          Effect.logError(`Cannot compare the rules on "${platform.id}"`, cause)
+        const { reconcileOne, settle } = services.registrations
+        const prepare = Effect.catchAllCause(
+          Effect.zipRight(services.budget.enforce, reconcileOne(platform)),
+          (cause) => Effect.logError(`Cannot compare the rules on "${platform.id}"`, cause)
         )
         yield* Effect.timeoutOption(Effect.disconnect(prepare), "5 seconds")
         const settled = kept(`Settling the requests for "${platform.id}"`, settle(platform))

@@ -192,7 +192,7 @@ export class MatchingLimits extends Context.Tag("core/MatchingLimits")<
           }
           if (ended === 0) return
           yield* Effect.logInfo(`The pause of ${counted(ended, "rule")} on "${platform.id}" is over`)
-          yield* registrations.compare(platform)
+          yield* registrations.reconcileOne(platform)
         })
 
       const enforceOn = (platform: Platform, isTimeToEnd: boolean) =>

@@ -9,9 +9,9 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { isServedHere, Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms, type Registered } from "../platforms/Platform.ts"
 import { awaitActivation, settleRequests } from "./askOwner.ts"
-import { type Comparison, compare, describeNewer } from "./compare.ts"
 import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
 import { makePlatformLocks } from "./PlatformLocks.ts"
+import { type Comparison, describeNewer, reconcilePlatform } from "./reconcilePlatform.ts"
 import { type NewRule, RuleStore } from "./RuleStore.ts"
 
 /** The last successful comparison, and the error if a later one failed. */
@@ -63,7 +63,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
     readonly catchUp: Effect.Effect<void, StoreUnavailable>
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
     /** `reconcile` for one platform, at once. */
-    readonly compare: (platform: Platform) => Effect.Effect<void>
+    readonly reconcileOne: (platform: Platform) => Effect.Effect<void>
     /** The same, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
     /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
@@ -90,7 +90,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
       const compareNow = (platform: Platform) =>
         Effect.gen(function* () {
-          const { comparison, rules, orphaned } = yield* compare(store, platform, ownership)
+          const { comparison, rules, orphaned } = yield* reconcilePlatform(store, platform, ownership)
           sizes.set(platform.id, rules)
           const { newer } = comparison
           const known = Option.match(statuses.get(platform.id)?.comparison ?? Option.none(), {
@@ -190,7 +190,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
         reconcileDue,
         settle,
         catchUp,
-        compare: reconcileOne,
+        reconcileOne,
         recheck,
         syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
         exclusively: (platform, change) => locks.exclusively([platform], change),

@@ -6,7 +6,7 @@ import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Owner } from "../ownership/Servers.ts"
 import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
-import { type Comparison, describeNewer } from "../rules/compare.ts"
+import { type Comparison, describeNewer } from "../rules/reconcilePlatform.ts"
 import type { SyncStatus } from "../rules/Registrations.ts"
 import { counted } from "../text/counted.ts"
 

@@ -29,7 +29,11 @@ export interface Comparison {
  * Compares a platform with the store and fixes the difference. `isAlone`: a change that does not run here was
  * abandoned. `rules`: how many the platform holds. `orphaned`: whether the orphans could be removed.
  */
-export const compare = (store: RuleStore["Type"], platform: Platform, { isAlone }: Pick<OwnershipService, "isAlone">) =>
+export const reconcilePlatform = (
+  store: RuleStore["Type"],
+  platform: Platform,
+  { isAlone }: Pick<OwnershipService, "isAlone">
+) =>
   Effect.gen(function* () {
     const askedAt = yield* Timestamp.now
     // Before the store is read: a rule registered after the inventory is then in the store.
