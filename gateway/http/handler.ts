@@ -31,7 +31,7 @@ import {
   toWire,
   wireOfCause
 } from "../errors.ts"
-import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
+import { errorReply, type KeyedRoute, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
 
 /** `push` sends the bodies of event streams. Default: as a `ReadableStream`. */
@@ -52,39 +52,30 @@ export const makeHandler = <R>(
     const table = routeTable(routes)
     const mountOf = (path: string) => mounts.find(({ prefix }) => path.startsWith(prefix))
 
-    /** Sets the rate of `counted`, which is shown with an error too. */
-    const respond = async (
-      request: Request,
-      path: string,
-      run: Run<R | Keys | Quotas>,
-      counted: Counted
-    ): Promise<Exit.Exit<Reply, DoorFailure>> => {
+    const respond = async (request: Request, path: string, run: Run<R | Keys | Quotas>): Promise<Answer> => {
       const methods = table.get(path)
       if (methods === undefined) {
         const mount = mountOf(path)
-        return mount === undefined ? Exit.fail(noSuchPath(path, table.keys())) : run(mount.handle(request))
+        return {
+          exit: mount === undefined ? Exit.fail(noSuchPath(path, table.keys())) : await run(mount.handle(request))
+        }
       }
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
-      if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
-      if ("reply" in route) return run(route.reply(request))
+      if (route === undefined) return { exit: Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()])) }
+      if ("reply" in route) return { exit: await run(route.reply(request)) }
       if ("readOperators" in route) {
         const work = await route.readOperators(request)
-        return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)
+        return { exit: Either.isLeft(work) ? Exit.fail(work.left) : await run(work.right) }
       }
       const { showsLimits = false } = route
       const known = admitNow(request, showsLimits)
       const admission = Option.isSome(known)
         ? Exit.succeed(known.value)
         : await run(admit(authenticate(request), showsLimits))
-      if (Exit.isFailure(admission)) return Exit.failCause(admission.cause)
+      if (Exit.isFailure(admission)) return { exit: Exit.failCause(admission.cause) }
       const { caller, rate } = admission.value
-      if (Option.isSome(rate)) counted.rate = rate.value
-      const allowed = checkScope(caller, route.scope)
-      if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
-      // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
-      const read = route.read(request)
-      const work = read instanceof Promise ? await read : read
-      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller), caller)
+      const exit = await runRoute(route, request, caller, run).catch(Exit.die)
+      return { exit, rate: Option.getOrUndefined(rate) }
     }
 
     return async (request, push = pushToStream) => {
@@ -100,8 +91,7 @@ export const makeHandler = <R>(
         request,
         id
       )
-      const counted: Counted = { rate: undefined }
-      const exit = await respond(request, path, run, counted).catch((defect) => Exit.die(defect))
+      const { exit, rate } = await respond(request, path, run).catch((defect): Answer => ({ exit: Exit.die(defect) }))
       const reply = replyOf(exit, request)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
@@ -113,7 +103,7 @@ export const makeHandler = <R>(
         status: reply.status,
         seconds: (performance.now() - startedAt) / 1_000
       })
-      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id, counted, push)
+      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id, rate, push)
     }
   })
 
@@ -135,9 +125,10 @@ const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
   return table
 }
 
-/** The state of the rate limit, once a request was counted. */
-interface Counted {
-  rate: Rate | undefined
+interface Answer {
+  readonly exit: Exit.Exit<Reply, DoorFailure>
+  /** Of a request that was counted, even if it failed. */
+  readonly rate?: Rate | undefined
 }
 
 /** Runs an effect of a request, of `caller` if it is known. Returns no promise if the effect did not suspend. */
@@ -159,6 +150,20 @@ const runner =
     return fiber.unsafePoll() ?? exitOf(fiber, request.signal)
   }
 
+const runRoute = async <R>(
+  { scope, read }: KeyedRoute<R>,
+  request: Request,
+  caller: Caller,
+  run: Run<R>
+): Promise<Exit.Exit<Reply, DoorFailure>> => {
+  const allowed = checkScope(caller, scope)
+  if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
+  // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
+  const reading = read(request)
+  const work = reading instanceof Promise ? await reading : reading
+  return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller), caller)
+}
+
 /** Interrupts the fiber when the client disconnects. */
 const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Promise<Exit.Exit<A, E>> =>
   new Promise((resolve) => {
@@ -178,7 +183,7 @@ const replyOf = (exit: Exit.Exit<Reply, DoorFailure>, request: Request): Reply =
   return errorReply(wireOfCause(exit.cause, () => request.signal.aborted))
 }
 
-const toResponse = ({ status, headers, body }: Reply, id: string, { rate }: Counted, push: Push): Response => {
+const toResponse = ({ status, headers, body }: Reply, id: string, rate: Rate | undefined, push: Push): Response => {
   // The object is built in one expression, which is faster than adding to it.
   const head = {
     status,
