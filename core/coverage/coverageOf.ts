@@ -1,5 +1,5 @@
 /** Computes the coverage of a time window, from the stored state of the streams and of the registrations. */
-import { Array as Arr, Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -221,10 +221,8 @@ const hasMorePending = (gaps: ReadonlyArray<RuleGap>, { from }: Window): boolean
 
 /** Gaps of single new rules give way to the others: an account may create many rules at once. */
 const limited = (gaps: ReadonlyArray<ListedGap>): ReadonlyArray<ListedGap> => {
-  if (gaps.length <= MAX_GAPS) return gaps
-  const isOfNewRule = ({ ruleId, cause }: ListedGap) => ruleId !== undefined && cause === "rule_pending"
-  const [others, ofNewRules] = Arr.partition(gaps, isOfNewRule)
-  const kept = new Set([...others, ...ofNewRules].slice(0, MAX_GAPS))
+  const rank = ({ ruleId, cause }: ListedGap) => Number(ruleId !== undefined && cause === "rule_pending")
+  const kept = new Set(gaps.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_GAPS))
   return gaps.filter((gap) => kept.has(gap))
 }
 
