@@ -27,16 +27,13 @@ export class CurrentDecision extends Context.Reference<CurrentDecision>()("core/
   defaultValue: (): Option.Option<Decision> => Option.none()
 }) {}
 
-/** Maps the result of a step towards the answer. Every step around the decisive write is mapped by this or the next. */
-export const answering =
-  <A, B>(f: (result: A) => B) =>
-  <E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<B, E, R> =>
-    Effect.map(answeringWith((result: A) => Effect.succeed(f(result)))(step), f)
-
-/** Reads the answer in the transaction of the decisive write. Returns the result of the step unchanged. */
+/**
+ * Makes the answer of the result of a step: after it, and also in the transaction of the decisive write. Every step around
+ * that write is mapped by this or the next.
+ */
 export const answeringWith =
-  <A, F>(read: (result: A) => Effect.Effect<unknown, F>) =>
-  <E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  <A, B, F>(read: (result: A) => Effect.Effect<B, F>) =>
+  <E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<B, E | F, R> =>
     Effect.flatMap(
       CurrentClaim,
       Option.match({
@@ -47,7 +44,9 @@ export const answeringWith =
           return Effect.provideService(step, CurrentClaim, Option.some({ ...claim, answerOf }))
         }
       })
-    )
+    ).pipe(Effect.flatMap(read))
+
+export const answering = <A, B>(f: (result: A) => B) => answeringWith((result: A) => Effect.succeed(f(result)))
 
 /** Marks the write that decides the operation. `result`: what the step around it returns then. */
 export const decisive =

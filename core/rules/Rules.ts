@@ -178,8 +178,7 @@ export class Rules extends Context.Tag("core/Rules")<
                 added: filters.map(({ platform }) => platform.id)
               }
             }
-            yield* registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => changed))
-            return yield* changed
+            return yield* registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => changed))
           }).pipe(
             Effect.retry({
               times: CHANGE_ATTEMPTS,
@@ -228,10 +227,11 @@ export class Rules extends Context.Tag("core/Rules")<
         const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
           const id = asRuleId(text)
           if (Option.isNone(id)) return yield* new RuleNotFound({ ruleId: text })
-          const isRemoved = yield* registrations
+          return yield* registrations
             .remove(account, id.value)
-            .pipe(answeringWith(() => Effect.succeed(id.value)))
-          return isRemoved ? id.value : yield* new RuleNotFound({ ruleId: text })
+            .pipe(
+              answeringWith((isRemoved) => (isRemoved ? Effect.succeed(id.value) : new RuleNotFound({ ruleId: text })))
+            )
         })
 
         return Rules.of({ create, list, get: read, versions, update, pause, resume, delete: remove })

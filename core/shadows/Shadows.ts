@@ -156,8 +156,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
         }
         const limits = yield* limitsOf(account, wanted)
         const started = Effect.map(rules.get(account, id), (rule) => ({ rule, warnings: warningsOf(filters) }))
-        yield* registrations.add(shadow, filters, limits).pipe(answeringWith(() => started))
-        return yield* started
+        return yield* registrations.add(shadow, filters, limits).pipe(answeringWith(() => started))
       })
 
       const compare = Effect.fn("Shadows.compare")(function* (
@@ -248,20 +247,18 @@ export class Shadows extends Context.Tag("core/Shadows")<
           }
         }
         const promoting = registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
-        yield* Effect.mapError(promoting, (error) =>
+        return yield* Effect.mapError(promoting, (error) =>
           error._tag === "RuleNotFound" && error.ruleId === pair.shadow ? new ShadowNotFound({ ruleId: id }) : error
         )
-        return yield* promoted
       })
 
       const drop = Effect.fn("Shadows.drop")(function* (account: AccountId, id: string) {
         const { pair } = yield* shadowed(account, id)
         const dropped = rules.get(account, id)
-        yield* registrations.removeCandidate(pair.shadow).pipe(
+        return yield* registrations.removeCandidate(pair.shadow).pipe(
           decisive(undefined),
           answeringWith(() => dropped)
         )
-        return yield* dropped
       })
 
       return Shadows.of({ start, compare, promote, drop })

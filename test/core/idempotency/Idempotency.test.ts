@@ -104,10 +104,7 @@ describe("Idempotency.once", () => {
         const doubled = yield* step.pipe(answering((n) => n * 2))
         yield* write
         return doubled
-      }).pipe(
-        answeringWith((n) => Effect.succeed({ n })),
-        Effect.map((n) => ({ n }))
-      )
+      }).pipe(answeringWith((n) => Effect.succeed({ n })))
       const { answer } = yield* once(request({ isLong: true }), operation)
       assert.deepStrictEqual(answer, { n: 40 })
       assert.deepStrictEqual(
