@@ -97,18 +97,18 @@ const replay = <E>(actions: ReplayActions<E>, languages: ReadonlyArray<Language>
     yield* Effect.gen(function* () {
       const bar = yield* progressBar(actions.screen, progress)
       const send = sender({ remote, bar, tally, skipBadLines: options.skipBadLines })
-      let pausedSeconds = 0
+      let stalledSeconds = 0
       // With a rate: waits until the next event is due, then sends all that are due by the next request.
       const dueLines = Option.match(options.rate, {
         onNone: () => Effect.succeed(MAX_LINES),
         onSome: (rate) =>
           Effect.gen(function* () {
-            yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate + pausedSeconds - (yield* seconds))))
+            yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate + stalledSeconds - (yield* seconds))))
             // After an outage of the server, the events that became due meanwhile are not sent in a burst.
             const now = yield* seconds
-            const behind = now - pausedSeconds - eventsOf(tally) / rate
-            if (behind > MAX_BEHIND_SECONDS) pausedSeconds += behind
-            const due = Math.ceil((now - pausedSeconds + 1 / REQUESTS_PER_SECOND) * rate) - eventsOf(tally)
+            const behind = now - stalledSeconds - eventsOf(tally) / rate
+            if (behind > MAX_BEHIND_SECONDS) stalledSeconds += behind
+            const due = Math.ceil((now - stalledSeconds + 1 / REQUESTS_PER_SECOND) * rate) - eventsOf(tally)
             return Math.max(1, Math.min(MAX_LINES, due))
           })
       })

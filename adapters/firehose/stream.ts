@@ -61,7 +61,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           yield* Effect.logWarning(
             `"firehose" cannot resume after event "${upstream.scrubbed(id)}": events of the last 24 hours may repeat, older ones may be lost`
           )
-          const waitMillis = exponential(SECOND, rejectedPositions, MAX_PAUSE)
+          const waitMillis = exponential(SECOND, rejectedPositions, MAX_BACKOFF)
           return yield* new Ended({ kind: "failed", reason, waitMillis })
         }
         const { retryAfterSeconds } = failure
@@ -140,7 +140,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           // Without keep-alives, only the end shows that the connection was not stalled since the last update.
           if (event.name === "end") {
             signals.push({ _tag: "Alive", at: receivedAt })
-            if (receivedAt - Math.max(openedAt, lastUpdateAt) >= REPLAY_PAUSE_MILLIS) caughtUp()
+            if (receivedAt - Math.max(openedAt, lastUpdateAt) >= REPLAY_SILENCE_MILLIS) caughtUp()
           }
           if (event.name !== "update") continue
           lastUpdateAt = receivedAt
@@ -183,7 +183,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       lastSignAt: () => lastByteAt,
       connect,
       stableAfterMillis: STABLE_AFTER_MILLIS,
-      pause: backoff
+      backoff
     })
     return Stream.chunks(items).pipe(Stream.mapEffect(signalsOf), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)
   })
@@ -192,14 +192,14 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
 
 const SECOND = 1_000
 const STABLE_AFTER_MILLIS = 10 * SECOND
-const MAX_PAUSE = 300 * SECOND
+const MAX_BACKOFF = 300 * SECOND
 
 /** The maximum that Firehose allows. */
 const TIMEOUT_SECONDS = 300
 /** Shorter, because without new updates only the end shows that all was replayed. */
 const REPLAY_TIMEOUT_SECONDS = 30
 /** After so long without an update the replay is over. */
-const REPLAY_PAUSE_MILLIS = 5 * SECOND
+const REPLAY_SILENCE_MILLIS = 5 * SECOND
 
 /** Firehose may send nothing without matches: only an overdue `end` shows a stall. */
 const guard = (timeoutSeconds: number) => {
@@ -231,12 +231,12 @@ const endedBy = (last: SseEvent, livedMillis: number): Ended => {
 
 const backoff = ({ kind, refusal, waitMillis }: Ended, inARow: number): number => {
   if (waitMillis === 0) return 0
-  const [first, max] = refusal !== undefined ? refusedPauses : kind === "unruled" ? noRulesPauses : failurePauses
+  const [first, max] = refusal !== undefined ? refusedBackoff : kind === "unruled" ? noRulesBackoff : failureBackoff
   // The backoff still applies when Firehose asks for a short wait, or we would retry every second forever.
   return Math.max(exponential(first, inARow, max), waitMillis ?? 0)
 }
 
-/** The first pause and the longest. */
-const failurePauses = [SECOND, 30 * SECOND] as const
-const noRulesPauses = [5 * SECOND, MAX_PAUSE] as const
-const refusedPauses = [30 * SECOND, MAX_PAUSE] as const
+/** The first wait and the longest. */
+const failureBackoff = [SECOND, 30 * SECOND] as const
+const noRulesBackoff = [5 * SECOND, MAX_BACKOFF] as const
+const refusedBackoff = [30 * SECOND, MAX_BACKOFF] as const

@@ -51,8 +51,8 @@ export interface Supervised<A> {
   /** A connection that lasts this long resets the backoff. */
   readonly stableAfterMillis: number
   /** Milliseconds until the next attempt. `inARow` counts consecutive ends of the same kind. */
-  readonly pause: (ended: Ended, inARow: number) => number
-  /** Ends the pause early. */
+  readonly backoff: (ended: Ended, inARow: number) => number
+  /** Ends the backoff early. */
   readonly wake?: (ended: Ended) => Effect.Effect<void>
 }
 
@@ -122,7 +122,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
         if (openedAt !== undefined && now - openedAt >= options.stableAfterMillis) last = undefined
         const inARow = last?.kind === ended.kind ? last.inARow + 1 : 1
         last = { kind: ended.kind, inARow }
-        const millis = options.pause(ended, inARow)
+        const millis = options.backoff(ended, inARow)
         if (ended.kind === "planned") {
           if (known.isEmpty) yield* health.enter("idle", NO_RULES)
           yield* Effect.logDebug(`The stream of "${platform}" ended as planned: ${ended.reason}`)
@@ -155,7 +155,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
     return Stream.forever(Stream.concat(waitForRules, once))
   })
 
-/** Doubles the pause with each consecutive failure. */
+/** Doubles the wait with each consecutive failure. */
 export const exponential = (first: number, inARow: number, max: number): number =>
   Math.min(first * 2 ** (inARow - 1), max)
 

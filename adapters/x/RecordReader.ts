@@ -117,7 +117,7 @@ export class RecordReader {
     return Effect.gen(this, function* () {
       const now = yield* Clock.currentTimeMillis
       const { replay } = this
-      if (replay !== undefined && isFresh && now - this.lastReadAt >= REPLAY_PAUSE_MILLIS) replay.isOver = true
+      if (replay !== undefined && isFresh && now - this.lastReadAt >= REPLAY_SILENCE_MILLIS) replay.isOver = true
       this.lastReadAt = now
       const isOfReplay = replay !== undefined && !replay.isOver
       const lostFrom = (isOfReplay ? Math.max(replay.from, replay.since) : this.watchedUntil) ?? now
@@ -273,8 +273,8 @@ const UNKNOWN_RULES = "X sent a post for rules that it does not list"
 /** Posts come up to some seconds late: only an older one shows that X replays. */
 const MAX_LATENESS_MILLIS = 15_000
 
-/** A backfill comes without pauses. */
-const REPLAY_PAUSE_MILLIS = 10_000
+/** A backfill comes without breaks. */
+const REPLAY_SILENCE_MILLIS = 10_000
 
 /** The times of X have no milliseconds. */
 const secondOf = (createdAt: number): Period => ({ from: createdAt, to: createdAt + 1_000 })

@@ -15,11 +15,11 @@ export const backoff = ({ kind, refusal, waitMillis = 0 }: Ended, inARow: number
       return exponential(5_000, inARow, 320_000)
     case "limited":
       // A usage cap lasts for days. After one that came without its reset, the next answer says it.
-      return Math.max(exponential(60_000, inARow, refusal === "cap" ? MAX_CAP_PAUSE : 900_000), waitMillis)
+      return Math.max(exponential(60_000, inARow, refusal === "cap" ? MAX_CAP_BACKOFF : 900_000), waitMillis)
   }
 }
 
 // ---- helpers ----
 
 /** For a usage cap whose reset X does not say. */
-const MAX_CAP_PAUSE = 6 * 60 * 60_000
+const MAX_CAP_BACKOFF = 6 * 60 * 60_000

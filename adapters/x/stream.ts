@@ -138,7 +138,7 @@ export const makeWatch = (options: {
         lastSignAt: () => reader.watchedUntil,
         connect,
         stableAfterMillis: STABLE_AFTER_MILLIS,
-        pause: backoff,
+        backoff,
         wake: ({ refusal }) => (refusal === "cap" ? awaitRoom(options.usage) : Effect.never)
       })
       const live = Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))

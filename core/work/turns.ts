@@ -57,7 +57,7 @@ export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): E
   Effect.gen(function* () {
     // Many callers can start in the same turn of the event loop.
     if (yieldIfDue === undefined) yield* yieldIfTurnIsLong
-    const pause = yieldIfDue ?? (yield* yieldRegularly)
+    const giveWay = yieldIfDue ?? (yield* yieldRegularly)
     const meter = yield* FiberRef.get(currentMeter)
     const run = () => {
       const startedAt = performance.now()
@@ -67,7 +67,7 @@ export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): E
     }
     let turn = run()
     while (turn.done !== true) {
-      yield* pause
+      yield* giveWay
       turn = run()
     }
     return turn.value

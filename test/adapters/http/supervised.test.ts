@@ -28,7 +28,7 @@ describe("supervised", () => {
         lastSignAt: () => undefined,
         connect: Effect.suspend(() => endings[connections++] ?? Effect.never),
         stableAfterMillis: 1_000,
-        pause: () => 1_000
+        backoff: () => 1_000
       })
       const fiber = yield* Effect.fork(Stream.runDrain(stream))
       yield* TestClock.adjust("10 seconds")
