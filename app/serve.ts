@@ -53,7 +53,7 @@ const open = running((options) =>
       host: Option.some(settings.host),
       docsScript: Assets.docsScript,
       console: settings.console === "on" ? Option.some(yield* Assets.consoleFiles) : Option.none(),
-      observeProcess: yield* Vitals.watch(VERSION),
+      observeProcess: yield* Vitals.measure(VERSION),
       version: VERSION
     }
     const keyed = yield* gateway(gatewayOptions)

@@ -25,7 +25,7 @@ import { Quotas } from "../core/quotas/Quotas.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { forgetReplaced } from "../core/shadows/forgetReplaced.ts"
 import { type Drill, DrillMode, WEBHOOKS_OFF } from "../core/status/Drill.ts"
-import * as WatchStore from "../core/status/watchStore.ts"
+import * as MonitorStore from "../core/status/monitorStore.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { WebhookSender } from "../core/webhooks/WebhookSender.ts"
 import { useCasesOn } from "./composition.ts"
@@ -70,7 +70,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
     const { settings } = options
 
     return yield* Effect.gen(function* () {
-      yield* Layer.build(WatchStore.layer)
+      yield* Layer.build(MonitorStore.layer)
       yield* Layer.build(Enforcer.layer)
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)

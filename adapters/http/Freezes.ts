@@ -6,11 +6,11 @@ export class Freezes extends Context.Reference<Freezes>()("adapters/Freezes", {
   defaultValue: (): {
     /** How often that happened. */
     readonly count: Effect.Effect<number>
-    /** Watches until it is interrupted. */
+    /** Monitors until it is interrupted. */
     readonly run: Effect.Effect<void>
   } => {
-    const watch = new FreezeWatch()
-    return { count: watch.count, run: watch.run }
+    const monitor = new FreezeMonitor()
+    return { count: monitor.count, run: monitor.run }
   }
 }) {}
 
@@ -23,7 +23,7 @@ const FROZEN_MILLIS = 3_000
 /** A freeze is one of the real process. */
 const realClock = Clock.make()
 
-class FreezeWatch {
+class FreezeMonitor {
   private frozen = 0
   /** While it runs. */
   private tickedAt: number | undefined

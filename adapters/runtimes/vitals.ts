@@ -4,10 +4,10 @@ import { Clock, Effect, type Scope } from "effect"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
 
 /** Measures the event loop until the scope closes. Run the returned effect to update the other metrics. */
-export const watch = (version: string): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+export const measure = (version: string): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Metrics.setBuildInfo({ version, runtime: RUNTIME })
-    yield* Effect.forkScoped(watchEventLoop)
+    yield* Effect.forkScoped(measureEventLoop)
     const startedAt = performance.timeOrigin / 1_000
     let before = { user: 0, system: 0 }
     return Effect.suspend(() => {
@@ -32,7 +32,7 @@ const RUNTIME = "deno" in process.versions ? `deno ${process.versions["deno"]}` 
 const PERIOD_MILLIS = 50
 
 // Not `monitorEventLoopDelay`: on Deno it misses a blocked loop, and its histogram does not fit our metrics.
-const watchEventLoop = Effect.gen(function* () {
+const measureEventLoop = Effect.gen(function* () {
   const before = yield* Clock.currentTimeNanos
   yield* Effect.sleep(PERIOD_MILLIS)
   const passed = Number((yield* Clock.currentTimeNanos) - before) / 1e9

@@ -10,6 +10,7 @@ import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
 import { type Registration, type Rule, standingOf } from "../../core/rules/Rule.ts"
 import {
   type Candidate,
+  type CoverageSelector,
   causeOf,
   DROPPED,
   type LimitPause,
@@ -19,8 +20,7 @@ import {
   type RuleGap,
   type RuleLink,
   RuleStore,
-  type StoredRegistration,
-  type WatchSelector
+  type StoredRegistration
 } from "../../core/rules/RuleStore.ts"
 import { decided } from "./decided.ts"
 import { fenced } from "./fenced.ts"
@@ -110,11 +110,11 @@ const make = Effect.gen(function* () {
 
   const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) => {
     const json = JSON.stringify([...registered].map(([platform, registration]) => ({ platform, ...registration })))
-    // The lock on the version is held until the end of the transaction: versions become visible in order.
+    // The lock on the number is held until the end of the transaction: activations become visible in order.
     return sql`with x as materialized (
         select * from jsonb_to_recordset(${json}::jsonb)
           as x(platform text, "platformRuleId" text, "translatedValue" text) order by platform
-      ), versions as (
+      ), activations as (
         insert into rule_versions as v (platform, version) select platform, 1 from x
         on conflict (platform) do update set version = v.version + 1 returning platform, version
       )
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
       set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active',
         reason = null, since = ${at}, watched_since = coalesce(g.watched_since, ${at}), outcome = null,
         version = v.version
-      from x join versions v using (platform)
+      from x join activations v using (platform)
       where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
   }
 
@@ -148,14 +148,14 @@ const make = Effect.gen(function* () {
       insert into rule_gaps (rule_id, platform, account_id, platform_rule_id, started_at, ended_at, cause, detail)
       select rule_id, platform, account_id, platform_rule_id, ${lostSince}, ${at}, ${DROPPED.cause}, ${DROPPED.detail}
       from before where state = 'active'
-    ), versions as (
+    ), activations as (
       insert into rule_versions as v (platform, version) select platform, 1 from before
       on conflict (platform) do update set version = v.version + 1 returning platform, version
     )
     update registrations g set platform_rule_id = ${registered.platformRuleId},
       translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at},
       ${setPause(undefined)}, version = v.version
-    from before b join versions v using (platform) where g.rule_id = b.rule_id and g.platform = b.platform`
+    from before b join activations v using (platform) where g.rule_id = b.rule_id and g.platform = b.platform`
 
   const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at, pause }: Failure) =>
     Effect.gen(function* () {
@@ -243,7 +243,7 @@ const make = Effect.gen(function* () {
       )
     ).pipe(sql.withTransaction)
 
-  const watches = ({ account, rule, platforms }: WatchSelector, limit: number) => {
+  const ruleCoverage = ({ account, rule, platforms }: CoverageSelector, limit: number) => {
     const isAsked = Option.match(rule, {
       onNone: () => sql`account_id = ${toUuid(account)}`,
       onSome: (id) => sql`rule_id = ${toUuid(id)} and account_id = ${toUuid(account)}`
@@ -419,7 +419,7 @@ const make = Effect.gen(function* () {
         fenced(sql),
         unavailable("rules.saveComparison")
       ),
-    watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
+    ruleCoverage: (selector, limit) => ruleCoverage(selector, limit).pipe(unavailable("rules.ruleCoverage")),
     activate: (id, registered, at) =>
       Effect.asVoid(activate(id, registered, at)).pipe(decided(sql), unavailable("rules.activate")),
     list: (account, page) =>

@@ -57,7 +57,7 @@ const otherStores = Layer.mergeAll(
   Layer.mock(RuleStore, {
     list: () => Effect.succeed(rules),
     exists: () => Effect.succeed(true),
-    watches: () => Effect.succeed({ oldest: rules.slice(0, 1).map(watchOf), gaps: [] })
+    ruleCoverage: () => Effect.succeed({ oldest: rules.slice(0, 1).map(watchOf), gaps: [] })
   }),
   Layer.mock(StreamStore, { load: () => Effect.succeedNone, gaps: () => Effect.succeed([]) }),
   Layer.mock(EventLog, {}),

@@ -1,7 +1,7 @@
 /** Tells live readers when the gaps of their rules change. */
 import { Clock, Effect, Option, type Scope } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
-import type { WatchSelector } from "../rules/RuleStore.ts"
+import type { CoverageSelector } from "../rules/RuleStore.ts"
 import { hold } from "../work/hold.ts"
 import { sharedRead } from "../work/sharedRead.ts"
 import type { Coverage } from "./Coverage.ts"
@@ -9,7 +9,7 @@ import type { CoverageOf, Window } from "./coverageOf.ts"
 
 /** Of the coverage since `from`, in milliseconds. */
 export type CoverageChanges = (
-  selector: WatchSelector,
+  selector: CoverageSelector,
   from: number
 ) => Effect.Effect<CoverageReader, never, Scope.Scope>
 
@@ -23,13 +23,13 @@ export interface CoverageReader {
 export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => {
   const shared = new Map<string, SharedRead>()
 
-  const readAll = (selector: WatchSelector) =>
+  const readAll = (selector: CoverageSelector) =>
     Effect.zipWith(coverageOf(selector), Clock.currentTimeMillis, (coverageIn, now) => ({
       coverageIn,
       hasGaps: gapsOf(coverageIn({ from: Option.none(), to: now })) !== ""
     }))
 
-  const join = (selector: WatchSelector, key: string) =>
+  const join = (selector: CoverageSelector, key: string) =>
     Effect.sync(() => {
       const joined = shared.get(key) ?? { read: sharedRead(readAll(selector), READ_MILLIS), readers: 0 }
       joined.readers++

@@ -5,7 +5,7 @@ import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { GapCause } from "../platforms/Platform.ts"
-import type { RuleGap, RuleStore, Watches, WatchSelector } from "../rules/RuleStore.ts"
+import type { CoverageSelector, RuleCoverage, RuleGap, RuleStore } from "../rules/RuleStore.ts"
 import { sharedRead } from "../work/sharedRead.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
 import type { StreamRecord, StreamStore } from "./StreamStore.ts"
@@ -17,7 +17,7 @@ export interface Window {
 }
 
 /** Reads once, for any window. Lists the platforms on which the selected rules are registered. */
-export type CoverageOf = (selector: WatchSelector) => Effect.Effect<(window: Window) => Coverage, StoreUnavailable>
+export type CoverageOf = (selector: CoverageSelector) => Effect.Effect<(window: Window) => Coverage, StoreUnavailable>
 
 export const makeCoverageOf = (stores: {
   readonly streams: StreamStore["Type"]
@@ -31,7 +31,7 @@ export const makeCoverageOf = (stores: {
   }
   return (selector) =>
     Effect.gen(function* () {
-      const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
+      const { oldest, gaps } = yield* stores.rules.ruleCoverage(selector, MAX_GAPS + 1)
       const isOneRule = Option.isSome(selector.rule)
       const now = yield* Clock.currentTimeMillis
       const platforms = yield* Effect.forEach(oldest, (oldest) =>
@@ -90,7 +90,7 @@ interface ListedGap {
 }
 
 interface HeldRules {
-  readonly oldest: Watches["oldest"][number]
+  readonly oldest: RuleCoverage["oldest"][number]
   /** More than `MAX_GAPS` if there are others. */
   readonly gaps: ReadonlyArray<RuleGap>
   readonly isOneRule: boolean

@@ -173,7 +173,7 @@ export class Matches extends Context.Tag("core/Matches")<
         if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
         // The coverage first: a gap may be recovered while the page is read.
         const [coverageIn, { items: matches, hasMore, bytes }] = yield* Effect.all(
-          [coverageOf(watchSelectorOf(selector)), store.list({ ...selector, before, limit: query.limit })],
+          [coverageOf(coverageSelectorOf(selector)), store.list({ ...selector, before, limit: query.limit })],
           { concurrency: "unbounded" }
         )
         const next = hasMore ? Option.fromNullable(matches.at(-1)) : Option.none()
@@ -215,7 +215,7 @@ export class Matches extends Context.Tag("core/Matches")<
         }
         const counted = yield* store.counts({ ...selector, bars, isPerRule: query.by === "rule" })
         const keptSince = Option.filter(Option.map(yield* store.floor(account), timeOf), (floor) => floor > bars.from)
-        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
+        const coverageIn = yield* coverageOf(coverageSelectorOf(selector))
         yield* yieldIfTurnIsLong
         return {
           ...histogramOf(counted, bars, query.by),
@@ -247,7 +247,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
         const wanted = yield* selectorFor(account, query)
         const { read, takeQueued, onReady } = yield* listenTo(wanted, query)
-        const { isDue, changed } = yield* coverageChanges(watchSelectorOf(wanted), timeOf(query.cursor))
+        const { isDue, changed } = yield* coverageChanges(coverageSelectorOf(wanted), timeOf(query.cursor))
         const readAll = Effect.flatMap(changed, (coverage): Effect.Effect<ReadonlyArray<MatchUpdate>, WatchFailure> => {
           if (Option.isNone(coverage)) return read
           return Effect.succeed([{ _tag: "CoverageChanged", coverage: coverage.value }])
@@ -280,7 +280,7 @@ export class Matches extends Context.Tag("core/Matches")<
           Effect.raceFirst(Deferred.await(stopping))
         )
         yield* yieldIfTurnIsLong
-        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
+        const coverageIn = yield* coverageOf(coverageSelectorOf(selector))
         const now = clock.unsafeCurrentTimeMillis()
         return {
           matches,
@@ -314,7 +314,7 @@ interface Selector extends MatchSelector {
   readonly rules: Option.Option<Arr.NonEmptyArray<RuleId>>
 }
 
-const watchSelectorOf = ({ account, rules, platforms }: Selector) => ({
+const coverageSelectorOf = ({ account, rules, platforms }: Selector) => ({
   account,
   rule: Option.map(rules, ([rule]) => rule),
   platforms

@@ -143,7 +143,7 @@ export class MatchingLimits extends Context.Tag("core/MatchingLimits")<
       const pauseAll = (platform: Platform, account: AccountId, all: ReadonlyArray<StoredRegistration>, spent: Spent) =>
         Effect.gen(function* () {
           const selector = { account, rule: Option.none(), platforms: [platform.id] }
-          const { gaps } = yield* rules.watches(selector, MAX_GAPS)
+          const { gaps } = yield* rules.ruleCoverage(selector, MAX_GAPS)
           let paused = 0
           for (let from = 0; from < all.length; from += PAUSES_AT_ONCE) {
             const some = all.slice(from, from + PAUSES_AT_ONCE)

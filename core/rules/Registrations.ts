@@ -88,7 +88,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
       /** Platforms that wait for a comparison. */
       const waiting = new Set<PlatformId>()
 
-      const compareNow = (platform: Platform) =>
+      const reconcileNow = (platform: Platform) =>
         Effect.gen(function* () {
           const { comparison, rules, orphaned } = yield* reconcilePlatform(store, platform, ownership)
           sizes.set(platform.id, rules)
@@ -102,8 +102,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
           yield* orphaned
         })
 
-      const compareAndReport = (platform: Platform) =>
-        Effect.catchAll(locks.exclusively([platform.id], compareNow(platform)), ({ _tag, message }) =>
+      const reconcileAndReport = (platform: Platform) =>
+        Effect.catchAll(locks.exclusively([platform.id], reconcileNow(platform)), ({ _tag, message }) =>
           Effect.gen(function* () {
             const last = statuses.get(platform.id) ?? neverCompared
             const isNew = !Option.exists(last.error, (error) => error.message === message)
@@ -116,7 +116,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
       const reconcileOne = (platform: Platform) => {
         const work = Effect.zipRight(
           Effect.map(Clock.currentTimeMillis, (now) => comparedAt.set(platform.id, now)),
-          compareAndReport(platform)
+          reconcileAndReport(platform)
         )
         // Only its owner changes the rules of a remote platform.
         return platform.capabilities.isRemote ? Effect.asVoid(ownership.ifOwner(streamOf(platform.id), work)) : work

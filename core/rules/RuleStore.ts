@@ -109,14 +109,14 @@ export interface RuleGap {
 }
 
 /** One rule of an account, or all of them. */
-export interface WatchSelector {
+export interface CoverageSelector {
   readonly account: AccountId
   readonly rule: Option.Option<RuleId>
   readonly platforms: ReadonlyArray<PlatformId>
 }
 
 /** What the platforms hold for a rule, or for all rules of an account. */
-export interface Watches {
+export interface RuleCoverage {
   /** Per platform: the rule, or the account's oldest rule there, and when the platform first held it. */
   readonly oldest: ReadonlyArray<{
     readonly platform: PlatformId
@@ -233,7 +233,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
     readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
     /** Constant cost: `limit` is the maximum number of gaps, newest first. Those of new rules (`rule_pending`) give way. */
-    readonly watches: (selector: WatchSelector, limit: number) => Effect.Effect<Watches, StoreUnavailable>
+    readonly ruleCoverage: (selector: CoverageSelector, limit: number) => Effect.Effect<RuleCoverage, StoreUnavailable>
     /**
      * Replaces registrations, in one transaction, and adds a version. Open gaps of replaced registrations end. Events from
      * before the change still find the rule, by `ruleLinks`. Returns the new version.

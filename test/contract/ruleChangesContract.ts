@@ -79,7 +79,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const rule = yield* visibleRule(account, { filters: [{ platform: "x", text: "cat" }] })
         const candidate = yield* activeCandidate(rule)
         yield* rules.change(account, rule.id, { ...change(candidate.id), ended: ["x"] })
-        const { oldest } = yield* rules.watches(
+        const { oldest } = yield* rules.ruleCoverage(
           { account, rule: Option.some(rule.id), platforms: ["x", "firehose"] },
           10
         )
@@ -153,7 +153,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         assert.strictEqual(yield* rules.count(account, "x"), 0)
         const text = rule.filters.find(({ platform }) => platform === "x")?.text ?? ""
         assert.isFalse(yield* rules.isShared({ ruleId: fromUuid("rule", v7()), platform: "x", text }))
-        const watches = yield* rules.watches({ account, rule: Option.none(), platforms: ["x"] }, 10)
+        const watches = yield* rules.ruleCoverage({ account, rule: Option.none(), platforms: ["x"] }, 10)
         assert.strictEqual(watches.oldest[0]?.ruleId, rule.id)
         assert.deepStrictEqual(
           watches.gaps.map(({ cause, from, to }) => ({ cause, from, to })),
@@ -167,7 +167,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
           expectedVersion: 2,
           at: at(8)
         })
-        const resumed = yield* rules.watches({ account, rule: Option.none(), platforms: ["x"] }, 10)
+        const resumed = yield* rules.ruleCoverage({ account, rule: Option.none(), platforms: ["x"] }, 10)
         assert.deepStrictEqual(resumed.gaps[0]?.to, Option.some(at(8)))
         assert.strictEqual(resumed.oldest[0]?.since, at(2))
         assert.isTrue(yield* rules.hide(account, rule.id, at(9)))
@@ -228,7 +228,7 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         assert.isFalse(yield* rules.hide(account, shadow.id, at(6)))
         const [link] = yield* rules.ruleLinks("x", [`x of ${shadow.id}`])
         assert.isTrue(link?.isShadow)
-        const watches = yield* rules.watches({ account, rule: Option.none(), platforms: ["x"] }, 10)
+        const watches = yield* rules.ruleCoverage({ account, rule: Option.none(), platforms: ["x"] }, 10)
         assert.strictEqual(watches.oldest[0]?.ruleId, rule.id)
         assert.strictEqual((yield* rules.counts).get(account), 1)
         const next = yield* activeCandidate(rule, {

@@ -114,7 +114,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           failed_since: rule.createdAt
         })
         assert.strictEqual(listed?.platforms["firehose"]?.state, "active")
-        const { oldest, gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        const { oldest, gaps } = yield* rules.ruleCoverage(
+          { account, rule: Option.some(rule.id), platforms: ["x"] },
+          10
+        )
         const since = rule.createdAt
         assert.deepStrictEqual(oldest, [{ platform: "x", ruleId: rule.id, createdAt: since, since }])
         assert.deepStrictEqual(
@@ -134,7 +137,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         yield* rules.addPending(rule.id, "firehose", { from: at(2), to: at(20) })
         yield* rules.addPending(rule.id, "x", { from: at(1), to: at(3) })
         const gapsOf = (id: RuleId) =>
-          Effect.map(rules.watches({ account, rule: Option.some(id), platforms: PLATFORM_IDS }, 10), ({ gaps }) =>
+          Effect.map(rules.ruleCoverage({ account, rule: Option.some(id), platforms: PLATFORM_IDS }, 10), ({ gaps }) =>
             gaps.map(({ platform, from, to, cause }) => [platform, from, Option.getOrNull(to), cause])
           )
         const pending = (platform: string, from: number, to: number) => [platform, at(from), at(to), "rule_pending"]
@@ -164,7 +167,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           state: "active" as const
         })
         assert.strictEqual(listed?.platforms["firehose"]?.platform_rule_id, `firehose of ${rule.id}`)
-        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        const { gaps } = yield* rules.ruleCoverage({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
         assert.deepInclude(gaps[0], { ruleId: rule.id, platform: "x", from: at(5), cause: "rules_dropped" })
         assert.deepStrictEqual(
           gaps.map(({ to }) => Option.getOrNull(to)),
@@ -184,7 +187,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         }
         const registration = (yield* rules.registrations(rule.id)).find(({ platform }) => platform === "x")
         assert.deepStrictEqual(registration?.pause, Option.some(pause))
-        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        const { gaps } = yield* rules.ruleCoverage({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
         assert.deepInclude(gaps[0], { cause: "matching", detail: "paused" })
         assert.sameMembers([...(yield* rules.pausedAccounts("x", "matching"))], [account, other])
         assert.notInclude(yield* rules.pausedAccounts("x", "budget"), account)
@@ -271,7 +274,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.notProperty(yield* shown, "paused_by")
         const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
         yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(11) })
-        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        const { gaps } = yield* rules.ruleCoverage({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
         assert.deepStrictEqual(
           gaps.map(({ from, to, cause, detail }) => [from, Option.getOrNull(to), cause, detail]),
           [
@@ -308,7 +311,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.strictEqual(back?.platforms["x"]?.state, "active")
         assert.notProperty(back?.platforms["x"], "reason")
         yield* rules.fail(rule.id, "x", { reason: "again", lostSince: at(6), at: at(7) })
-        const { gaps } = yield* rules.watches({ account, rule: Option.none(), platforms: ["x", "firehose"] }, 10)
+        const { gaps } = yield* rules.ruleCoverage({ account, rule: Option.none(), platforms: ["x", "firehose"] }, 10)
         assert.deepStrictEqual(
           gaps.map(({ ruleId, platform, from, to, cause, detail }) => [
             ruleId,
@@ -330,7 +333,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("watches returns the oldest rule per platform and the newest gaps, of one account or rule", () =>
+    it.effect("ruleCoverage returns the oldest rule per platform and the newest gaps, of one account or rule", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const [account, other] = [yield* newAccount, yield* newAccount]
@@ -338,7 +341,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         yield* rules.fail(second.id, "x", { reason: "one", lostSince: at(3), at: at(3) })
         yield* rules.fail(second.id, "firehose", { reason: "two", lostSince: at(4), at: at(4) })
         const platforms = ["x", "firehose"]
-        const ofAccount = yield* rules.watches({ account, rule: Option.none(), platforms }, 1)
+        const ofAccount = yield* rules.ruleCoverage({ account, rule: Option.none(), platforms }, 1)
         assert.deepStrictEqual(
           ofAccount.oldest,
           platforms.map((platform) => ({ platform, ruleId: first.id, createdAt: first.createdAt, since: at(2) }))
@@ -347,7 +350,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           ofAccount.gaps.map(({ detail }) => detail),
           ["two"]
         )
-        const ofRule = yield* rules.watches({ account, rule: Option.some(second.id), platforms: ["x"] }, 10)
+        const ofRule = yield* rules.ruleCoverage({ account, rule: Option.some(second.id), platforms: ["x"] }, 10)
         assert.deepStrictEqual(ofRule.oldest, [
           { platform: "x", ruleId: second.id, createdAt: second.createdAt, since: at(2) }
         ])
@@ -357,13 +360,16 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         )
         const nothing = { oldest: [], gaps: [] }
         const strange = { account: other, rule: Option.some(second.id), platforms }
-        assert.deepStrictEqual(yield* rules.watches(strange, 10), nothing)
+        assert.deepStrictEqual(yield* rules.ruleCoverage(strange, 10), nothing)
         yield* rules.remove(second.id)
-        assert.deepStrictEqual(yield* rules.watches({ account, rule: Option.some(second.id), platforms }, 10), nothing)
+        assert.deepStrictEqual(
+          yield* rules.ruleCoverage({ account, rule: Option.some(second.id), platforms }, 10),
+          nothing
+        )
       })
     )
 
-    it.effect("watches leaves out the gaps of new rules before any other, oldest first", () =>
+    it.effect("ruleCoverage leaves out the gaps of new rules before any other, oldest first", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -374,7 +380,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           yield* rules.addPending(id, "x", { from: at(4 + index), to: at(10 + index) })
         }
         const causes = (limit: number) =>
-          Effect.map(rules.watches({ account, rule: Option.none(), platforms: ["x"] }, limit), ({ gaps }) =>
+          Effect.map(rules.ruleCoverage({ account, rule: Option.none(), platforms: ["x"] }, limit), ({ gaps }) =>
             gaps.map(({ cause, from }) => [cause, from])
           )
         assert.deepStrictEqual(yield* causes(3), [

@@ -17,7 +17,7 @@ export type Claims = Readonly<Partial<Record<PlatformId, Claim>>>
 /** Without recovered and suspected gaps: their events must be there. */
 export const claimsFor = ({ streams, store }: Service, rule: Pick<TrackedRule, "id" | "account" | "platforms">) =>
   Effect.gen(function* () {
-    const { gaps } = yield* store.watches(
+    const { gaps } = yield* store.ruleCoverage(
       { account: rule.account, rule: Option.some(rule.id), platforms: PLATFORM_IDS },
       1e6
     )

@@ -9,19 +9,19 @@ import type { PausedBy, Rule } from "../../core/rules/Rule.ts"
 import {
   BEFORE_PROMOTION,
   BY_ACCOUNT,
+  type CoverageSelector,
   causeOf,
   DROPPED,
   isPausedBy,
   type NewRule,
   type Pause,
   PENDING,
+  type RuleCoverage,
   type RuleGap,
   type RuleLink,
   RuleStore,
   type StoredRegistration,
-  type StoredVersion,
-  type Watches,
-  type WatchSelector
+  type StoredVersion
 } from "../../core/rules/RuleStore.ts"
 
 export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
@@ -182,13 +182,13 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
 
   const settledOn = (platform: PlatformId) => registrationsOn(platform).filter(isSettled)
 
-  const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
+  const ruleCoverage = ({ account, rule, platforms }: CoverageSelector, limit: number) =>
     Effect.sync(() => {
       const isAsked = (of: Pick<StoredRegistration, "accountId" | "ruleId" | "platform">) =>
         of.accountId === account &&
         platforms.includes(of.platform) &&
         Option.getOrElse(rule, () => of.ruleId) === of.ruleId
-      const oldest = new Map<PlatformId, Watches["oldest"][number]>()
+      const oldest = new Map<PlatformId, RuleCoverage["oldest"][number]>()
       for (const { createdAt, registrations, candidate } of all()) {
         for (const registration of registrations) {
           const { platform, ruleId, watchedSince: since } = registration
@@ -371,7 +371,7 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       }),
     comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
     saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
-    watches,
+    ruleCoverage,
     change,
     shadowOf: (id) => Effect.sync(() => Option.map(Option.fromNullable(shadowOf(id)), (shadow) => shadow.id)),
     candidatesOf: (id) => Effect.sync(() => all().flatMap((rule) => (rule.candidate?.of === id ? [rule.id] : []))),

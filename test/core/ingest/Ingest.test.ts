@@ -388,7 +388,7 @@ describe("Ingest", () => {
       const store = yield* RuleStore
       const pending = { from: Timestamp.fromMillis(0), to: Timestamp.fromMillis(20_000) }
       const ends = Effect.map(
-        store.watches({ account: ann, rule: Option.some(rule), platforms: ["x"] }, 10),
+        store.ruleCoverage({ account: ann, rule: Option.some(rule), platforms: ["x"] }, 10),
         ({ gaps }) => gaps.map(({ to }) => Option.getOrNull(to))
       )
       yield* store.addPending(rule, "x", pending)

@@ -334,7 +334,7 @@ const newWorld = Effect.gen(function* () {
       }),
     gapsOf: (account: AccountId, rule: RuleId) =>
       Effect.map(
-        store.watches({ account, rule: Option.some(rule), platforms: ["firehose"] }, 10),
+        store.ruleCoverage({ account, rule: Option.some(rule), platforms: ["firehose"] }, 10),
         (watches) => watches.gaps
       ),
     /** Oldest rule first. */

@@ -111,7 +111,7 @@ describe("Registrations.reconcile fixes the platform", () => {
   test("adds a gap to each lost rule, from the last comparison on", ({ registrations, rules, x, store }) =>
     Effect.gen(function* () {
       const gapsOf = (id: RuleId, account = ann) =>
-        Effect.map(store.watches({ account, rule: Option.some(id), platforms: ["x"] }, 10), ({ gaps }) =>
+        Effect.map(store.ruleCoverage({ account, rule: Option.some(id), platforms: ["x"] }, 10), ({ gaps }) =>
           gaps.map(({ from, to, cause }) => [from, Option.getOrNull(to), cause])
         )
       const { id: lost } = yield* rules.create(ann, on("x", "word"))
