@@ -65,7 +65,7 @@ async function measure(server: Server): Promise<ReadonlyArray<Figure>> {
   const events = await floodOfEvents(attacker, victim)
   const eventsDelay = await server.longestDelay()
   console.log(`longest delay, ${eventFlood.count} events in one request: ${eventsDelay.toFixed(0)} ms`)
-  const { longest, memory } = await carryOut(server, attacker)
+  const { longest, wait, memory } = await carryOut(server, attacker, victim)
   console.log(`POST /matches of another account, p99: ${quiet.toFixed(1)} ms, while one sends`)
   console.log(`  requests on 50 connections: ${requests.toFixed(1)} ms`)
   console.log(`  ${eventFlood.count} events in one request: ${events.toFixed(1)} ms`)
@@ -82,19 +82,25 @@ async function measure(server: Server): Promise<ReadonlyArray<Figure>> {
     figure("p99 of another account under a flood of events, relative to quiet", events / quiet, "×", 3),
     figure("CPU of another account's events beside costly rules, relative to none", foreignRules, "×", 2),
     figure("longest event loop delay under attack, beyond idle", Math.max(0, longest, eventsDelay) - idle, "ms", 50),
+    figure("longest request of another account under attack", wait, "ms"),
     figure("largest memory under attack", memory, "MB")
   ]
 }
 
 /** The 99th percentile, in milliseconds. */
 async function listing(account: Client, isDone?: () => boolean): Promise<number> {
+  return quantile(await timesOfListing(account, isDone), 0.99)
+}
+
+/** In milliseconds. */
+async function timesOfListing(account: Client, isDone?: () => boolean): Promise<ReadonlyArray<number>> {
   const millis: Array<number> = []
   do {
     const startedAt = performance.now()
     await account.post("/matches", {})
     millis.push(performance.now() - startedAt)
   } while (isDone === undefined ? millis.length < REQUESTS : !isDone())
-  return quantile(millis, 0.99)
+  return millis
 }
 
 async function floodOfRequests(url: string, victim: Client): Promise<number> {
@@ -139,21 +145,31 @@ async function costOfForeignRules(server: Server, attacker: Client, victim: Clie
   return beside / alone
 }
 
-async function carryOut(server: Server, attacker: Client) {
+async function carryOut(server: Server, attacker: Client, victim: Client) {
   const delays = new Map<string, number>()
+  const waits = new Map<string, number>()
   let memory = server.residentMemory()
   const end = performance.now() + ATTACK_MILLIS
   do {
     for (const [name, attack] of Object.entries(attacks.all)) {
       await server.longestDelay()
-      await attack(attacker)
+      let isDone = false
+      const attacked = attack(attacker).finally(() => {
+        isDone = true
+      })
+      const times = await timesOfListing(victim, () => isDone)
+      await attacked
       const delay = await server.longestDelay()
       delays.set(name, Math.max(delays.get(name) ?? 0, delay))
+      waits.set(name, Math.max(waits.get(name) ?? 0, ...times))
       memory = Math.max(memory, server.residentMemory())
     }
   } while (performance.now() < end)
+  const shown = (millis = 0) => `${millis.toFixed(0).padStart(5)} ms`
   for (const [name, delay] of delays)
-    console.log(`longest delay, ${name.padEnd(60)} ${delay.toFixed(0).padStart(5)} ms`)
+    console.log(
+      `longest delay, ${name.padEnd(60)} ${shown(delay)}, request of another account ${shown(waits.get(name))}`
+    )
   console.log(`largest memory: ${memory.toFixed(0)} MB, at the end ${server.residentMemory().toFixed(0)} MB`)
-  return { longest: Math.max(...delays.values()), memory }
+  return { longest: Math.max(...delays.values()), wait: Math.max(...waits.values()), memory }
 }

@@ -103,13 +103,13 @@ export const withMeter = <A, E, R>(use: (workedSeconds: () => number) => Effect.
   })
 
 /**
- * Gives an effect to run between two pieces of work: it yields once `MAX_MILLIS` have passed, and goes on in a turn of
- * the event loop that is not long yet. So any number of callers together hold the loop as long as one.
+ * Gives an effect to run between two pieces of work: once `MAX_MILLIS` have passed, it lets others go on before. So any
+ * number of callers together hold the loop as long as one.
  */
 export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Effect.clock, (clock) => {
   const now = () => clock.unsafeCurrentTimeMillis()
   let since = now()
-  const next = Effect.map(Effect.zipRight(Effect.promise(nextTurn), yieldIfTurnIsLong), () => {
+  const next = Effect.map(nextPiece, () => {
     since = now()
   })
   return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
@@ -129,34 +129,52 @@ export const isTurnLong = (): boolean => {
 
 /**
  * Before something short that others may begin in the same turn of the event loop, hundreds at a time: undefined, or
- * what to wait for. Those that wait go on one after the other, in order, in turns that are not long yet.
+ * what to wait for. Those that wait go on one after the other, in order, in turns that are not long yet, and before work
+ * that takes some milliseconds.
  */
-export const roomInTurn = (): Promise<void> | undefined => {
-  if (waiting.length === 0 && !isTurnLong()) return undefined
-  return new Promise((resume) => {
-    if (waiting.push(resume) === 1) setImmediate(resumeNext)
-  })
-}
+export const roomInTurn = (): Promise<void> | undefined =>
+  short.length === 0 && !isTurnLong() ? undefined : waitIn(short)
 
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
 /** Before work that takes some milliseconds: callers that were resumed in the same turn do it one after the other. */
-export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() =>
-  isTurnLong() ? Effect.zipRight(Effect.promise(nextTurn), yieldIfTurnIsLong) : Effect.void
-)
+export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() => (isTurnLong() ? nextPiece : Effect.void))
 
 // ---- helpers ----
 
 let turnStartedAt: number | undefined
 
-/** For room in a turn. */
-const waiting: Array<() => void> = []
+type Waiting = Array<() => void>
 
-const resumeNext = (): void => {
-  if (isTurnLong()) return void setImmediate(resumeNext)
-  waiting.shift()?.()
-  // After what was resumed.
-  if (waiting.length > 0) queueMicrotask(resumeNext)
+/** What waits for room in a turn: requests that begin, and pieces of long work. */
+const short: Waiting = []
+const long: Waiting = []
+let isServing = false
+
+const waitIn = (waiting: Waiting): Promise<void> =>
+  new Promise((resume) => {
+    waiting.push(resume)
+    serveInNextTurn()
+  })
+
+const nextPiece = Effect.promise(() => waitIn(long))
+
+const serveInNextTurn = (): void => {
+  if (isServing) return
+  isServing = true
+  setImmediate(serve)
+}
+
+/** In each turn: what is short while there is room, then one piece of long work. */
+const serve = (): void => {
+  if (short.length > 0 && !isTurnLong()) {
+    short.shift()?.()
+    // After what was resumed.
+    return queueMicrotask(serve)
+  }
+  long.shift()?.()
+  isServing = false
+  if (short.length + long.length > 0) serveInNextTurn()
 }
 
 /** Of a turn of the event loop. Less than a large statement or answer takes. */

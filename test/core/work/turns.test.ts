@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array as Arr, Effect, Fiber } from "effect"
+import { inTurns, nextTurn, roomInTurn, type Turns } from "../../../core/work/turns.ts"
+
+const WORKS = 10
+const PIECES = 8
+
+describe("inTurns", () => {
+  it.live("gives one piece of each work its turn before the next one of the same", () =>
+    Effect.gen(function* () {
+      const done: Array<number> = []
+      yield* Effect.all(
+        Arr.makeBy(WORKS, (name) => inTurns(pieces(() => done.push(name)))),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(done, WORKS * PIECES)
+      const rounds = Arr.chunksOf(done.slice(WORKS, -WORKS), WORKS)
+      for (const round of rounds) assert.isAtLeast(new Set(round).size, WORKS - 1, done.join(" "))
+    })
+  )
+
+  it.live("lets a request begin after a few pieces, however much work is waiting", () =>
+    Effect.gen(function* () {
+      let count = 0
+      const works = yield* Effect.forkAll(Arr.makeBy(WORKS, () => inTurns(pieces(() => count++))))
+      yield* Effect.promise(nextTurn)
+      for (let request = 0; request < 5; request++) {
+        yield* Effect.promise(nextTurn)
+        const before = count
+        yield* Effect.promise(async () => roomInTurn())
+        assert.isAtMost(count - before, 2)
+      }
+      assert.isBelow(count, (WORKS * PIECES) / 2, "the works are not done yet")
+      yield* Fiber.join(works)
+    })
+  )
+})
+
+// ---- helpers ----
+
+/** Each takes as long as one caller may hold the process. */
+function* pieces(run: () => void): Turns<void> {
+  for (let piece = 0; piece < PIECES; piece++) {
+    const end = performance.now() + 5
+    while (performance.now() < end);
+    run()
+    yield
+  }
+}
