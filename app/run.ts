@@ -36,8 +36,11 @@ export const run = (program: Effect.Effect<unknown, unknown>, options: RunOption
 
   fiber.addObserver((exit) => {
     const { code, report } = outcomeOf(exit, options)
-    process.stderr.write(report)
-    process.exit(code)
+    const end = () => process.exit(code)
+    // The end of the process drops what a pipe has not taken yet.
+    process.stdout.write("", () => process.stderr.write(report, end))
+    // A server ends even if nobody reads its output.
+    if (options.runsUntilStopped) setTimeout(end, MAX_DRAIN_MILLIS)
   })
 }
 
@@ -56,6 +59,8 @@ export const outcomeOf = (
 }
 
 // ---- helpers ----
+
+const MAX_DRAIN_MILLIS = 1_000
 
 /** The error of a command. A defect is reduced to one line: users cannot act on its stack trace. */
 const failureOf = (cause: Cause.Cause<unknown>): unknown =>

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { call, xPost } from "../gateway/client.ts"
 import {
@@ -188,6 +189,21 @@ describe("on a server", { timeout: 2 * START_MILLIS }, () => {
     assert.property(coverage, "platforms")
     await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
   })
+
+  for (const runtime of RUNTIMES) {
+    it(`prints everything into a pipe that is read late, on ${runtime}`, async () => {
+      const created = await run(...CREATE, "--x", "deluge")
+      await call(target(), "/local/events", [xPost("large", `deluge ${"and more ".repeat(100_000)}`)])
+      const listing = startCommand(runtime, ["matches", "--limit", "1", "--json"], client())
+      listing.stdout.pause()
+      await sleep(2_000)
+      listing.stdout.resume()
+      const { code, stdout } = await listing.ended
+      assert.strictEqual(code, 0)
+      assert.isAbove(JSON.parse(stdout).matches[0].payload.data.text.length, 900_000)
+      await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
+    })
+  }
 
   it("matches shows control characters as placeholders, in a pipe and on a terminal", async () => {
     const created = await run("rules", "create", "--name", "N\u202eame \u001b[2J", "--intent", "i", "--x", "hostile")
