@@ -87,6 +87,6 @@ export const findAccount = (name: string): Effect.Effect<AccountId, AccountNotFo
     const names = [...new Set(all.map((key) => `"${key.account}"`))]
     const known = names.length === 0 ? "there is only the default one" : `there are ${names.slice(0, 10).join(", ")}`
     return yield* new AccountNotFound({
-      message: `Cannot find account "${name}": ${known}${names.length > 10 ? " and others" : ""}; create it with: earshot keys create --account`
+      message: `Cannot find account "${name}": ${known}${names.length > 10 ? " and others" : ""}; create it with: earshot keys create --account NAME`
     })
   })

@@ -29,4 +29,9 @@ createServer(async (request, response) => {
     console.error(error.message)
     response.writeHead(400).end()
   }
-}).listen(9000, "127.0.0.1", () => console.log("Waiting on http://127.0.0.1:9000"))
+})
+  .on("error", (error) => {
+    console.error(`Cannot listen on port 9000: ${error.message}`)
+    process.exit(1)
+  })
+  .listen(9000, "127.0.0.1", () => console.log("Waiting on http://127.0.0.1:9000"))

@@ -43,7 +43,7 @@ const oversizedParts = (data: unknown): ReadonlyArray<Problem> => {
   const check = (value: unknown, path: Path): ReadonlyArray<Problem> => {
     if (typeof value !== "object" || value === null) return []
     const size = Array.isArray(value) ? value.length : Object.keys(value).length
-    const message = () => `Has ${size} entries: at most ${MAX_ENTRIES} are allowed`
+    const message = () => `Has ${size} entries: at most ${MAX_ENTRIES} are allowed in any list or object of a request`
     return size > MAX_ENTRIES ? [{ path, message }] : []
   }
   const whole = check(data, [])

@@ -108,7 +108,7 @@ export const PARSE_ERROR = -32_700
 /** The response body for bytes that are not an HTTP request. */
 export const unreadableRequest: string = JSON.stringify({
   code: "invalid_argument",
-  message: "Request cannot be read: it is not valid HTTP",
+  message: "Request cannot be read: it is not valid HTTP, or its address and headers are longer than 16 KiB",
   details: {}
 })
 

@@ -11,7 +11,8 @@ import {
   toWire,
   unreadableBody,
   type WireError,
-  wireOfCause
+  wireOfCause,
+  wrongContentType
 } from "../errors.ts"
 import { malformed } from "../http/body.ts"
 import { decodeErrorOf } from "../openapi/zodSchemas.ts"
@@ -72,6 +73,8 @@ export function wireOf(error: TRPCError, context?: Pick<Context, "method">): Wir
         details: { allowed: ["POST"] },
         headers: { allow: "POST" }
       }
+    case "UNSUPPORTED_MEDIA_TYPE":
+      return toWire(wrongContentType(/"(.*?)"?$/.exec(error.message)?.[1] ?? null, ["application/json"]))
     case "CLIENT_CLOSED_REQUEST":
       return canceled
     case "INTERNAL_SERVER_ERROR":

@@ -119,7 +119,7 @@ class Parser {
       cursor.at++
       return { min: sign === "+" ? 1 : 0, max: sign === "?" ? 1 : undefined }
     }
-    const match = /^\{([0-9]{1,6})(?:(,)([0-9]{1,6})?)?\}/.exec(cursor.pattern.slice(start, start + 20))
+    const match = /^\{([0-9]{1,12})(?:(,)([0-9]{1,12})?)?\}/.exec(cursor.pattern.slice(start, start + 30))
     if (match === null) {
       const message = "Invalid repeat count: write {3}, {3,} or {3,5}, or \\{ for the character"
       cursor.error("regex-syntax", start, start + 1, message, escapeSign("{"))
