@@ -10,14 +10,20 @@ import { type Change, MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./M
 /** A heartbeat comes after a quiet period. Everything up to its id has been delivered. */
 export type LiveUpdate = Change | { readonly _tag: "Heartbeat"; readonly id: MatchId }
 
-/** The reading end of a listener. */
+/**
+ * The reading end of a listener. `Matches.listen` wraps it to check the rule and to add the coverage, and the gateway to
+ * check the key: when one of these is due, `takeQueued` gives nothing, and `read` does it.
+ */
 export interface LiveReader<A, E, R = never> {
   /**
    * The updates since the last run, possibly none: it does not wait for more. Stateful: do not run it concurrently, and
    * call `listen` again after an interruption.
    */
   readonly read: Effect.Effect<ReadonlyArray<A>, E, R>
-  /** What `read` would give, if it has nothing else to do: then no fiber is needed. Otherwise nothing: run `read`. */
+  /**
+   * What `read` would give, if it has nothing else to do. Otherwise nothing: run `read`. Saves a fiber, which takes 10 µs
+   * of CPU: with it, a delivery takes 20 µs.
+   */
   readonly takeQueued: () => ReadonlyArray<A>
   /** Calls `wake` once, when it is time for `read`: at once if it is already. An earlier `wake` is forgotten. */
   readonly onReady: (wake: () => void) => void
