@@ -7,7 +7,17 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { call, xPost } from "../gateway/client.ts"
-import { KEY, OTHER_RUNTIME, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+import { isLong } from "../long.ts"
+import {
+  KEY,
+  RUNTIMES,
+  type Running,
+  runCommand,
+  runInProcess,
+  START_MILLIS,
+  startCommand,
+  startService
+} from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-follow-"))
@@ -88,11 +98,8 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
           'event: error\ndata: {"code":"not_found","message":"Cannot find rule \\"r\\"","details":{"rule_id":"r"}}\n\n'
         )
     ])
-    const following = startCommand("node", ["matches", "--follow", "--json", "--rule", "r", "--cursor", matchId(0)], {
-      EARSHOT_URL: server.url,
-      EARSHOT_API_KEY: KEY
-    })
-    const { code, stdout, stderr } = await following.ended
+    const args = ["matches", "--follow", "--json", "--rule", "r", "--cursor", matchId(0)]
+    const { code, stdout, stderr } = await runInProcess(args, { EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY })
     assert.strictEqual(code, 1)
     assert.deepStrictEqual(
       stdout
@@ -157,11 +164,9 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     ]
     for (const [answer, message] of cases) {
       const server = await scripted([answer])
-      const { ended } = startCommand(OTHER_RUNTIME, ["matches", "-f", "--cursor", matchId(0)], {
-        EARSHOT_URL: server.url,
-        EARSHOT_API_KEY: KEY
-      })
-      const { code, stdout, stderr } = await ended
+      const args = ["matches", "-f", "--cursor", matchId(0)]
+      const client = { EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }
+      const { code, stdout, stderr } = await (isLong ? runCommand("deno", args, client) : runInProcess(args, client))
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.match(stderr, message)
       await server.close()

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
-import { KEY, type Running, runCommand, runInProcess, startService } from "../program.ts"
+import { KEY, type Running, runInProcess, startService } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
 const WRONG = "an-unknown-token-for-this-test"
@@ -110,14 +110,14 @@ describe("earshot platforms", () => {
         assert.match(seen.stdout, /\n {2}Budget: warning: 100 % of the monthly budget of 4 posts used, 1 rule paused\n/)
         assert.notInclude(seen.stdout, "acct_")
         assert.match(seen.stdout, /\n {2}Events in this billing period: \d+ of \d+, as reported by x at 20\S+Z\n/)
-        const operators = yield* Effect.promise(() => runCommand("node", ["platforms"], { EARSHOT_DATA_DIR }))
+        const operators = yield* Effect.promise(() => runInProcess(["platforms"], { EARSHOT_DATA_DIR }))
         assert.match(operators.stdout, /\n {2}Posts in 20\d\d-\d\d: 4, \$2\.00 at \$0\.5 each\n/, operators.stderr)
         assert.match(operators.stdout, /\n {4}default {2}4, \$2\.00\n/)
 
         const reason = /^paused: the monthly budget of 4 posts is used up; it is registered again on 20\d\d-\d\d-01$/
         const { rules } = yield* request(service, "/api.ListRules")
         assert.deepInclude(rules[0].platforms.x, { state: "paused", paused_by: "budget" })
-        const listed = yield* Effect.promise(() => runCommand("node", ["rules", "list"], { EARSHOT_DATA_DIR }))
+        const listed = yield* Effect.promise(() => runInProcess(["rules", "list"], { EARSHOT_DATA_DIR }))
         assert.match(listed.stdout, /\n {2}x {9}paused since 20\S+Z {2}storm \(paused: /, listed.stderr)
         assert.match(rules[0].platforms.x.reason, reason)
         const { coverage } = yield* request(service, "/matches", { rule_id: rules[0].id })
@@ -131,7 +131,7 @@ describe("earshot platforms", () => {
         assert.match(metrics, /\nearshot_rules_paused\{platform="x"\} 1\n/)
 
         const late = yield* Effect.promise(() =>
-          runCommand("node", ["rules", "create", "--name", "late", "--intent", "i", "--x", "storm"], {
+          runInProcess(["rules", "create", "--name", "late", "--intent", "i", "--x", "storm"], {
             EARSHOT_URL: service.url,
             EARSHOT_API_KEY: KEY
           })
@@ -148,7 +148,7 @@ describe("earshot platforms", () => {
         assert.match(after.stdout, /Posts in \S+: 4 for the rules of this account/)
         assert.match(after.stdout, /Budget: 10 % of 40 posts used/)
         const byKey = { EARSHOT_URL: raised.url, EARSHOT_OPERATOR_KEY }
-        const keyed = yield* Effect.promise(() => runCommand("node", ["platforms"], byKey))
+        const keyed = yield* Effect.promise(() => runInProcess(["platforms"], byKey))
         assert.match(keyed.stdout, /\n {4}default {2}4, \$2\.00\n/, keyed.stderr)
         assert.deepInclude((yield* request(raised, "/api.ListRules")).rules[0].platforms.x, { state: "active" })
       })
@@ -182,7 +182,7 @@ const started = (settings: Readonly<Record<string, string>>) =>
   )
 
 const platforms = (service: Running, ...args: ReadonlyArray<string>) =>
-  Effect.promise(() => runCommand("node", ["platforms", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))
+  Effect.promise(() => runInProcess(["platforms", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads deep into answers of several shapes
 const request = (service: Running, path: string, body?: object): Effect.Effect<any> =>
