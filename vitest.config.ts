@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import LongestFirst from "./test/order.ts"
 
 /** Test files with global side effects: some read metrics, which a thread has once. Each runs in a thread of its own. */
 const ISOLATED = [
@@ -24,6 +25,7 @@ export default defineConfig({
     // What tests log goes out directly; through Vitest's own process it would be read and sorted there.
     disableConsoleIntercept: true,
     reporters: ["default", "./test/slowest.ts"],
+    sequence: { sequencer: LongestFirst },
     poolOptions: {
       // A process runs many files, and loads Effect and the product once. Fewer at the end would be ended twice.
       forks: { isolate: false, minForks: PROCESSES, maxForks: PROCESSES },
