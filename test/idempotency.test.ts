@@ -51,7 +51,7 @@ describe("kill -9 during a request with an idempotency key", () => {
       "node",
       embedded,
       sized<Failpoints>(
-        { create: ["idempotency.kept"], delete: ["delete.hidden"], update: ["update.changed"], shadow: [], drop: [] },
+        { create: ["idempotency.kept"], delete: [], update: ["update.changed"], shadow: [], drop: [] },
         ALL_FAILPOINTS
       )
     ],
@@ -60,13 +60,7 @@ describe("kill -9 during a request with an idempotency key", () => {
       "node",
       postgres,
       sized<Failpoints>(
-        {
-          create: ["create.registered"],
-          delete: [],
-          update: ["create.activated"],
-          shadow: [],
-          drop: ["delete.removed"]
-        },
+        { create: ["create.registered"], delete: [], update: [], shadow: [], drop: ["delete.removed"] },
         ALL_FAILPOINTS
       )
     ],
@@ -95,19 +89,26 @@ describe("kill -9 during a request with an idempotency key", () => {
               return { answer, rules }
             })
 
-          /** A rule for each test. */
-          const newRule = (name: string, shadow?: object) =>
-            Effect.gen(function* () {
-              const service = yield* start()
-              const target = Effect.succeed(service)
-              const rule_id = ruleIdOf(yield* sendUntilDone(target, { path: CREATE, body: draft(name), key: name }))
-              if (shadow !== undefined) {
-                const body = { rule_id, overrides: shadow }
-                yield* sendUntilDone(target, { path: "/api.ShadowRule", body, key: name })
-              }
-              yield* Effect.promise(() => service.stop())
-              return rule_id
-            })
+          const first = yield* start()
+          /** With a rule for each failpoint. */
+          const withRules = (what: string, at: ReadonlyArray<Failpoint>, hasShadow = false) =>
+            Effect.forEach(at, (failpoint) =>
+              Effect.gen(function* () {
+                const target = Effect.succeed(first)
+                const key = `${what} at ${failpoint}`
+                const rule_id = ruleIdOf(yield* sendUntilDone(target, { path: CREATE, body: draft(key), key }))
+                if (hasShadow) {
+                  const body = { rule_id, overrides: { x: `"shadow at ${failpoint}"` } }
+                  yield* sendUntilDone(target, { path: "/api.ShadowRule", body, key })
+                }
+                return [failpoint, rule_id] as const
+              })
+            )
+          const deletes = yield* withRules("deleted", failpoints.delete)
+          const updates = yield* withRules("updated", failpoints.update)
+          const shadows = yield* withRules("shadowed", failpoints.shadow)
+          const drops = yield* withRules("dropped", failpoints.drop, true)
+          yield* Effect.promise(() => first.stop())
 
           for (const failpoint of failpoints.create) {
             const name = `made at ${failpoint}`
@@ -116,31 +117,27 @@ describe("kill -9 during a request with an idempotency key", () => {
             assert.deepStrictEqual(made, [ruleIdOf(answer)], failpoint)
             assert.strictEqual(answer.isReplayed, isAfter(failpoint, "create.activated"), failpoint)
           }
-          for (const failpoint of failpoints.delete) {
-            const rule_id = yield* newRule(`deleted at ${failpoint}`)
+          for (const [failpoint, rule_id] of deletes) {
             const { answer, rules } = yield* acrossKill(failpoint, "/api.DeleteRule", { rule_id })
             assert.deepStrictEqual(JSON.parse(answer.body), { rule_id }, failpoint)
             assert.isUndefined(rules.find(({ id }) => id === rule_id))
             assert.strictEqual(answer.isReplayed, isAfter(failpoint, "delete.hidden"), failpoint)
           }
-          for (const failpoint of failpoints.update) {
-            const rule_id = yield* newRule(`updated at ${failpoint}`)
+          for (const [failpoint, rule_id] of updates) {
             const body = { rule_id, overrides: { x: `"${failpoint}"` }, expected_version: 1 }
             const { answer, rules } = yield* acrossKill(failpoint, "/api.UpdateRule", body)
             assert.deepStrictEqual(rules.find(({ id }) => id === rule_id)?.version, 2, failpoint)
             assert.strictEqual(JSON.parse(answer.body).rule.version, 2, failpoint)
             assert.strictEqual(answer.isReplayed, isAfter(failpoint, "update.changed"), failpoint)
           }
-          for (const failpoint of failpoints.shadow) {
-            const rule_id = yield* newRule(`shadowed at ${failpoint}`)
+          for (const [failpoint, rule_id] of shadows) {
             const body = { rule_id, overrides: { x: `"${failpoint}"` } }
             const { answer, rules } = yield* acrossKill(failpoint, "/api.ShadowRule", body)
             assert.isDefined(rules.find(({ id }) => id === rule_id)?.shadow, failpoint)
             assert.isDefined(JSON.parse(answer.body).rule.shadow, failpoint)
             assert.strictEqual(answer.isReplayed, isAfter(failpoint, "create.activated"), failpoint)
           }
-          for (const failpoint of failpoints.drop) {
-            const rule_id = yield* newRule(`dropped at ${failpoint}`, { x: `"shadow at ${failpoint}"` })
+          for (const [failpoint, rule_id] of drops) {
             const { answer, rules } = yield* acrossKill(failpoint, "/api.DropShadow", { rule_id })
             assert.isUndefined(rules.find(({ id }) => id === rule_id)?.shadow, failpoint)
             assert.isUndefined(JSON.parse(answer.body).rule.shadow, failpoint)
@@ -151,10 +148,10 @@ describe("kill -9 during a request with an idempotency key", () => {
   }
 
   const runs: ReadonlyArray<readonly [string, RuntimeName, typeof embedded | typeof postgres, Size]> = [
-    ["the embedded store", "node", embedded, { ...sized(SHORT, LONG), servers: 1 }],
-    ["two servers on Postgres", "node", postgres, { ...sized(SHORT, LONG), servers: 2 }]
+    ["two servers on Postgres", "node", postgres, { ...sized(SHORT, LONG), servers: 2 }],
+    ["the embedded store", "node", embedded, { ...LONG, servers: 1 }]
   ]
-  for (const [where, runtime, open, size] of runs) {
+  for (const [where, runtime, open, size] of runs.slice(0, sized(1, 2))) {
     it.scopedLive(
       `at random times makes as many rules as keys: ${size.creates} creates with ${size.kills} kills on ${where}`,
       () =>

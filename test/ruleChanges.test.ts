@@ -48,7 +48,7 @@ const places: ReadonlyArray<readonly [string, OpenFeed, typeof embedded | typeof
 ]
 
 const SEEDS = sized(
-  [1, 2, 3],
+  [2],
   Array.from({ length: 100 }, (_, index) => index + 1)
 )
 

@@ -13,6 +13,7 @@ import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
 import { asSuperuser, TEMPLATE } from "../fixtures/postgres.ts"
+import { sized } from "./long.ts"
 import { memoryStores, type Stores } from "./stores/memoryStores.ts"
 
 /** Deleted when the scope closes. */
@@ -41,6 +42,10 @@ export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Laye
   ["PGlite", Layer.provide(stores.layer, pgliteClient)],
   ["Postgres", Layer.provide(stores.layer, postgresClient)]
 ]
+
+/** Few on PGlite in the short form: it runs the SQL of Postgres, one statement after the other. */
+export const rounds = (store: string, all: number): number =>
+  store === "PGlite" ? sized(Math.ceil(all / 8), all) : all
 
 // ---- helpers ----
 

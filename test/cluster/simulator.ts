@@ -4,6 +4,7 @@ import { Effect, type Scope } from "effect"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { State } from "../../simulator/Control.ts"
 import type { Settings, SettingsPatch } from "../../simulator/settings.ts"
+import { sized } from "../long.ts"
 import { startCommand } from "../program.ts"
 
 /** Times in milliseconds. */
@@ -69,7 +70,7 @@ export const startSimulator = (options: {
   })
 
 /** How often the open streams are read: a stream that opens and closes in between is not recorded. */
-export const SAMPLE_MILLIS = 25
+export const SAMPLE_MILLIS = sized(100, 25)
 
 // ---- helpers ----
 

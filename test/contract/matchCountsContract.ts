@@ -12,6 +12,7 @@ import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
+import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 
 export const matchCountsContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
@@ -122,7 +123,10 @@ export const matchCountsContract = <E>(name: string, layer: Layer.Layer<Stores, 
           created: fc.array(fc.record({ rule: fc.constantFrom(...ids), time: newest }), { maxLength: 12 }),
           keep: fc.nat({ max: 20 })
         })
-        for (const steps of fc.sample(fc.array(step, { minLength: 1, maxLength: 5 }), { numRuns: 12, seed: 26 })) {
+        for (const steps of fc.sample(fc.array(step, { minLength: 1, maxLength: 5 }), {
+          numRuns: rounds(name, 12),
+          seed: 26
+        })) {
           for (const { created: matches, keep } of steps) {
             yield* store.insert(
               matches.map(({ rule, time }, i) =>

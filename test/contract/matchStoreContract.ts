@@ -20,6 +20,7 @@ import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } f
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
+import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 
 export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
@@ -303,14 +304,15 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           while (!(yield* Deferred.isDone(isDone))) yield* Effect.zipLeft(readPage, Effect.sleep(1))
           while ((yield* readPage) > 0);
         })
-        const posts = Array.from({ length: 480 }, () => v7())
+        const batchCount = rounds(name, 160)
+        const posts = Array.from({ length: batchCount * 3 }, () => v7())
         const storeSome = (mine: ReadonlyArray<string>) =>
           Effect.suspend(() => {
             // The ids are older than the insert, as in a slow process.
             const batch = mine.map((platform_post_id) => newMatch(rule.id, { platform_post_id }))
             return Effect.zipRight(Effect.sleep(Math.random() * 5), store.insert(batch))
           })
-        const batches = Array.from({ length: 160 }, (_, i) => posts.slice(i * 3, i * 3 + 3))
+        const batches = Array.from({ length: batchCount }, (_, i) => posts.slice(i * 3, i * 3 + 3))
         const storing = Effect.forEach(batches, storeSome, { concurrency: 8, discard: true })
         yield* Effect.all([Effect.zipRight(storing, Deferred.succeed(isDone, undefined)), reading], {
           concurrency: "unbounded"
@@ -406,7 +408,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         yield* Effect.promise(() =>
           fc.assert(
             fc.asyncProperty(scenario, (input) => Effect.runPromise(run(input))),
-            { numRuns: 40 }
+            { numRuns: rounds(name, 40) }
           )
         )
       })
@@ -546,7 +548,9 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const { account, ids } = yield* filledWith(400)
-        const trims = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 7 }), { times: 60 })
+        const trims = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 7 }), {
+          times: rounds(name, 60)
+        })
         yield* Effect.all(
           Array.from({ length: 4 }, () => trims),
           { concurrency: "unbounded" }
@@ -570,7 +574,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           const { account, ids, rule } = yield* filledWith(300)
           const inserted = [...ids]
           const inserting = Effect.gen(function* () {
-            for (let round = 0; round < 30; round++) {
+            for (let round = 0; round < rounds(name, 30); round++) {
               const doomed = yield* visibleRule(account)
               const batch = Array.from({ length: 10 }, () => newMatch(rule))
               inserted.push(...idsOf(batch))
@@ -579,9 +583,9 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
             }
           })
           const trimming = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 11 }), {
-            times: 60
+            times: rounds(name, 60)
           })
-          const listing = Effect.repeat(readPages(account, rule, inserted), { times: 15 })
+          const listing = Effect.repeat(readPages(account, rule, inserted), { times: rounds(name, 15) })
           yield* Effect.all([inserting, trimming, trimming, listing, listing], { concurrency: "unbounded" })
           // Replaces a match that trim may have deleted in favour of one whose rule was removed right after.
           const last = newMatch(rule)

@@ -8,6 +8,7 @@ import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId, ti
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
+import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
 export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
@@ -177,10 +178,10 @@ export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =
         const store = yield* MatchStore
         const account = yield* newAccount
         const rule = (yield* visibleRule(account)).id
-        const old = Array.from({ length: 40 }, () => newMatch(rule))
+        const old = Array.from({ length: rounds(name, 40) }, () => newMatch(rule))
         yield* store.insert(old)
         const start = yield* store.newest
-        const fresh = Array.from({ length: 40 }, () => newMatch(rule))
+        const fresh = Array.from({ length: rounds(name, 40) }, () => newMatch(rule))
         const seen: Array<string> = []
         let cursor = start
         const read = Effect.gen(function* () {
@@ -197,7 +198,7 @@ export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =
               concurrency: 4
             }),
             Effect.forEach(fresh, (match) => store.insert([match]), { concurrency: 4 }),
-            Effect.repeatN(Effect.zipRight(read, Effect.sleep(1)), 60)
+            Effect.repeatN(Effect.zipRight(read, Effect.sleep(1)), rounds(name, 60))
           ],
           { concurrency: "unbounded" }
         )

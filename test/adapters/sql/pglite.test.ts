@@ -19,7 +19,9 @@ import { isLong, sized } from "../../long.ts"
 import { ROOT, runInProcess } from "../../program.ts"
 import { temporaryFolder } from "../../stores.ts"
 
-const KILLS = sized(2, 10)
+const KILLS = sized(1, 10)
+
+const longTest = isLong ? it.scopedLive : it.scopedLive.skip
 
 describe("pglite", () => {
   it.scopedLive("layerWith fails while another process uses the folder, which keeps working", () =>
@@ -116,7 +118,7 @@ describe("pglite", () => {
 
   for (const [name, options] of Object.entries({ "an image": { image: storeImage }, "no image": {} })) {
     const isShort = "image" in options
-    const test = isShort || isLong ? it.scopedLive : it.scopedLive.skip
+    const test = isShort ? it.scopedLive : longTest
     const note = isShort ? "" : " (takes long: runs in check:long)"
     test(`only the owner can access a new store made from ${name}, whatever the umask${note}`, () =>
       Effect.gen(function* () {
@@ -258,7 +260,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("runs on Deno, in a folder created by Node", () =>
+  longTest("runs on Deno, in a folder created by Node", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const permissions = ["--allow-env", "--allow-read", `--allow-write=${dataDir}`, "--allow-net"]
@@ -273,7 +275,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("layerWith says which permission Deno lacks for the folder", () =>
+  longTest("layerWith says which permission Deno lacks for the folder", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       const lacking = [
