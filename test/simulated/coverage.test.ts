@@ -12,7 +12,7 @@ import { withService } from "./service.ts"
 /** Enough for a busy machine. */
 const TIMEOUT_MILLIS = 3_600_000
 
-const SEEDS = sized(2, 200)
+const SEEDS = sized(1, 200)
 
 const HOUR = 3_600_000
 
@@ -115,7 +115,7 @@ const outcomeOf = (actions: ReadonlyArray<PlannedAction>) =>
 const quietDay = withService(7, (service) =>
   Effect.gen(function* () {
     const day = new Day(service)
-    const hours = sized(4, 24)
+    const hours = sized(2, 24)
     const random = seeded(7)
     const bursts = Array.from({ length: 12 }, () => random.below((hours / 2) * HOUR))
     const actions = bursts.flatMap((start) =>
