@@ -7,6 +7,7 @@ import { Webhook } from "standardwebhooks"
 import * as Simulator from "../simulator/Simulator.ts"
 import { serve } from "../simulator/server.ts"
 import { type Reply, startReceiver } from "./adapters/webhooks/receiver.ts"
+import { untilTrue } from "./eventually.ts"
 import { call, draft, type Target, xPost } from "./gateway/client.ts"
 import { isLong, sized } from "./long.ts"
 import { KEY, type Running, startService } from "./program.ts"
@@ -100,7 +101,7 @@ describe("webhooks of the real program", () => {
       const ask = (path: string, body?: unknown) => Effect.promise(() => call({ ...running, key: KEY }, path, body))
       yield* ask("/api.CreateRule", draft(WORD, ["x"]))
       const isWatched = Effect.map(simulator.control.state, ({ x }) => x.connections.length === 1)
-      yield* Effect.repeat(Effect.delay(isWatched, "100 millis"), { until: (isTrue) => isTrue })
+      yield* untilTrue("the stream is open", isWatched)
       const { body } = yield* ask("/webhooks/create", { url, events: ["coverage.gap"] })
       const verifier = new Webhook(String(body["secret"]))
       const messages = () => received.map((one) => verifier.verify(one.body, one.headers) as GapMessage)

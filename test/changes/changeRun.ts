@@ -5,9 +5,10 @@ import { type Random, seeded } from "../../adapters/demo/random.ts"
 import type { Failpoint } from "../../core/model/Failpoints.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
+import { until } from "../eventually.ts"
 import { sized } from "../long.ts"
 import { type Running, startService } from "../program.ts"
-import { Client, Refused, until } from "./client.ts"
+import { Client, Refused } from "./client.ts"
 import type { Feed, OpenFeed } from "./feeds.ts"
 import { type Change, DRAFT, nextChange, resumed, type Wanted } from "./nextChange.ts"
 import { type Differences, differencesOf, type Facts, type Made } from "./oracle.ts"
@@ -145,7 +146,7 @@ class Run {
       return
     }
     const changing = this.change()
-    await until("a change is sent", async () => this.pending !== undefined, 1)
+    await until("a change is sent", () => this.pending !== undefined)
     await sleep(this.random.below(this.changeMillis))
     await this.kill()
     await changing

@@ -1,5 +1,4 @@
 /** The API of a service that may be killed at any time. */
-import { setTimeout as sleep } from "node:timers/promises"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import type { Rule, RuleVersion } from "../../core/rules/Rule.ts"
 import type { PlatformId } from "../../fixtures/languages.ts"
@@ -64,16 +63,7 @@ export class Client {
   }
 }
 
-export const until = async (what: string, check: () => Promise<boolean>, millis = 100): Promise<void> => {
-  for (const end = Date.now() + UNTIL_MILLIS; !(await check()); ) {
-    if (Date.now() > end) throw new Error(`Not true after ${UNTIL_MILLIS} ms: ${what}`)
-    await sleep(millis)
-  }
-}
-
 // ---- helpers ----
-
-const UNTIL_MILLIS = 60_000
 
 const toStored = ({
   platform,

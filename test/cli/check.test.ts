@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
+import { untilTrue } from "../eventually.ts"
 import { call, xPost } from "../gateway/client.ts"
 import { connect } from "../gateway/mcp/session.ts"
 import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
@@ -156,15 +157,18 @@ const created = (service: Running, filter: string) =>
   })
 
 const watching = ({ control }: Simulator.Simulator) =>
-  Effect.repeat(Effect.delay(control.state, "50 millis"), { until: ({ x }) => x.connections.length > 0 })
+  untilTrue(
+    "the stream is open",
+    Effect.map(control.state, ({ x }) => x.connections.length > 0)
+  )
 
 const matched = (service: Running, count: number) =>
-  Effect.repeat(
-    Effect.delay(
-      Effect.promise(() => call(target(service), "/matches", { limit: 100 })),
-      "100 millis"
-    ),
-    { until: ({ body }) => [...(body["matches"] ?? [])].length === count }
+  untilTrue(
+    `${count} matches are stored`,
+    Effect.promise(async () => {
+      const { body } = await call(target(service), "/matches", { limit: 100 })
+      return [...(body["matches"] ?? [])].length === count
+    })
   )
 
 const checked = (service: Running, filter: string) =>

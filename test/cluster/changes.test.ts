@@ -2,11 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
+import { until } from "../eventually.ts"
 import { call, draft, type Target, xPost } from "../gateway/client.ts"
 import { sized } from "../long.ts"
 import { KEY, START_MILLIS, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
-import { type Fleet, makeFleet, type Server, until } from "./fleet.ts"
+import { type Fleet, makeFleet, type Server } from "./fleet.ts"
 
 const ROUNDS = sized(1, 10)
 

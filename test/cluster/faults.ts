@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Random } from "../../adapters/demo/random.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
-import { type Fleet, type Server, until } from "./fleet.ts"
+import { until } from "../eventually.ts"
+import type { Fleet, Server } from "./fleet.ts"
 import type { Mode } from "./proxy.ts"
 
 const cut = (side: "postgres" | "platforms", mode: Mode) => async (server: Server, millis: number) => {

@@ -1,9 +1,9 @@
 /** Several real servers on one Postgres database and one simulator, with faults between and in them. */
-import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import type { SettingsPatch } from "../../simulator/settings.ts"
+import { until } from "../eventually.ts"
 import { KEY, type Running, startService } from "../program.ts"
 import { startProxy, type TcpProxy } from "./proxy.ts"
 import { type Connection, type SimulatorProcess, startSimulator } from "./simulator.ts"
@@ -98,7 +98,7 @@ export const makeFleet = (options: FleetOptions): Effect.Effect<Fleet, never, Sc
       isWatching: () =>
         until("each platform has an open stream", () => PLATFORM_IDS.every((id) => simulator.open(id).length > 0)),
       isSettled: () =>
-        until("each platform has one open stream, and it stays", isSettled, 60).catch((cause: Error) => {
+        until("each platform has one open stream, and it stays", isSettled).catch((cause: Error) => {
           const counts = PLATFORM_IDS.map((platform) => `${platform} has ${simulator.open(platform).length}`)
           throw new Error(`${cause.message}: ${counts.join(", ")}`)
         }),
@@ -133,15 +133,6 @@ export interface Server {
   readonly post: <A>(path: string, body: unknown) => Promise<A>
   readonly get: <A>(path: string) => Promise<A>
   readonly close: () => Promise<void>
-}
-
-/** Retries for `seconds`, by default for 30. */
-export const until = async (what: string, check: () => boolean | Promise<boolean>, seconds = 30): Promise<void> => {
-  const end = Date.now() + seconds * 1_000
-  while (!(await check())) {
-    if (Date.now() > end) throw new Error(`Not true after ${seconds} seconds: ${what}`)
-    await sleep(50)
-  }
 }
 
 // ---- helpers ----

@@ -4,6 +4,7 @@ import { Effect, Either, Option, type Scope, Stream } from "effect"
 import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
 import type { PlatformId } from "../../fixtures/languages.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
+import { untilTrue } from "../eventually.ts"
 
 export interface Fixture {
   readonly platform: Platform
@@ -200,12 +201,6 @@ const watch = (
         Effect.sync(() => void deliveries.push(delivery)).pipe(Effect.zipRight(delivery.ack))
       )
     )
-    const until: Watcher["until"] = (description, condition) =>
-      Effect.repeat(Effect.delay(Effect.suspend(condition), "50 millis"), {
-        until: (isTrue) => isTrue,
-        times: 400
-      }).pipe(
-        Effect.flatMap((isTrue) => (isTrue ? Effect.void : Effect.dieMessage(`Timed out waiting until ${description}`)))
-      )
+    const until: Watcher["until"] = (description, condition) => untilTrue(description, Effect.suspend(condition))
     return { deliveries, has: (id) => deliveries.some(({ platformPostId }) => platformPostId === id), until }
   })

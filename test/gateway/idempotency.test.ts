@@ -11,6 +11,7 @@ import { allContracts } from "../../api/contracts.ts"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"
+import { until } from "../eventually.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryStores } from "../stores/memoryStores.ts"
 import { everyStore, pgliteClient, postgresClient } from "../stores.ts"
@@ -129,7 +130,7 @@ for (const [store, stores] of everyStore) {
           call(ann, "/webhooks/test", { webhook_id }, { ...keyed("key"), signal: leaving.signal }).catch(() => "left")
         )
         const leaver = yield* Effect.fork(left)
-        yield* until(() => held.length === 1)
+        yield* Effect.promise(() => until("a request is held", () => held.length === 1))
         const busy = yield* send(ann, "/webhooks/test", { webhook_id }, "key")
         assertError(busy, 409, "aborted", /"key" is still running/)
         assert.strictEqual(busy.headers.get("retry-after"), "1")
@@ -276,6 +277,3 @@ const assertReplay = (first: Answer, second: Answer) => {
   assert.deepStrictEqual([second.status, second.body], [first.status, first.body])
   assert.strictEqual(second.headers.get(REPLAYED), "true")
 }
-
-const until = (isTrue: () => boolean) =>
-  Effect.repeat(Effect.delay(Effect.sync(isTrue), "10 millis"), { until: (done) => done, times: 500 })

@@ -1,8 +1,9 @@
 /** The webhook endpoints with real receivers. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
 import { type Received, startReceiver } from "../adapters/webhooks/receiver.ts"
+import { eventually } from "../eventually.ts"
 import { type Answer, assertError, call, draft, firehoseUpdate, type Json, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -17,7 +18,7 @@ describe("webhooks", () => {
       assert.strictEqual(created.status, 200)
       const { secret, webhook } = created.body
       yield* ask(ann, "/local/events", firehoseUpdate("http://a", "storm"))
-      yield* eventually(() => assert.lengthOf(received, 1))
+      yield* eventual(() => assert.lengthOf(received, 1))
       const [match] = listOf((yield* ask(ann, "/matches", {})).body["matches"])
       const message = new Webhook(String(secret)).verify(received[0]?.body ?? "", received[0]?.headers ?? {})
       assert.deepStrictEqual(message as unknown, {
@@ -26,7 +27,7 @@ describe("webhooks", () => {
         data: match
       })
       assert.strictEqual(received[0]?.headers["webhook-id"], String(match?.["id"]))
-      const answer = yield* eventually(async () => {
+      const answer = yield* eventual(async () => {
         const page = await call(ann, "/webhooks/attempts", { webhook_id: webhook?.["id"] })
         assert.lengthOf(listOf(page.body["attempts"]), 1)
         return page
@@ -76,14 +77,14 @@ describe("webhooks", () => {
       const rotated = yield* ask(ann, "/webhooks/rotate-secret", { webhook_id })
       assert.notStrictEqual(String(rotated.body["secret"]), String(created.body["secret"]))
       for (const page of ["a", "b", "c"]) yield* ask(ann, "/local/events", firehoseUpdate(`http://${page}`, "storm"))
-      yield* eventually(() => assert.lengthOf(received, 3))
+      yield* eventual(() => assert.lengthOf(received, 3))
       for (const { body } of [created, rotated]) verified(String(body["secret"]), received[0])
       const ids = received.map(({ headers }) => headers["webhook-id"])
 
       const one = yield* ask(ann, "/webhooks/replay", { webhook_id, match_id: ids[0] })
       assert.deepInclude(one.body["attempt"] as object, { kind: "replay", outcome: "delivered", match_id: ids[0] })
       yield* ask(ann, "/webhooks/replay", { webhook_id, after: ids[0] })
-      yield* eventually(() => assert.lengthOf(received, 6))
+      yield* eventual(() => assert.lengthOf(received, 6))
       const all = received.map(({ headers }) => headers["webhook-id"])
       assert.deepStrictEqual(all, [...ids, ids[0], ids[1], ids[2]])
 
@@ -157,7 +158,7 @@ describe("webhooks", () => {
         Effect.map(ask(who, "/webhooks/create", { url }), ({ body }) => String(body["webhook"]?.["id"]))
       const [annsHook, bobsHook] = [yield* hookOf(ann), yield* hookOf(bob)]
       yield* ask(ann, "/local/events", firehoseUpdate("http://a", "secret"))
-      yield* eventually(() => assert.lengthOf(received, 1))
+      yield* eventual(() => assert.lengthOf(received, 1))
       const match = String(received[0]?.headers["webhook-id"])
 
       const requests: ReadonlyArray<readonly [string, string, (id: string) => unknown]> = [
@@ -192,12 +193,7 @@ const ask = (target: Target, path: string, body?: unknown): Effect.Effect<Answer
 
 const listOf = (found: Json | undefined): ReadonlyArray<Json> => [...(found ?? [])]
 
-/** Retries the check for 20 seconds. */
-const eventually = <A>(check: () => A | Promise<A>) =>
-  Effect.tryPromise(async () => check()).pipe(
-    Effect.retry(Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(400))),
-    Effect.orDie
-  )
+const eventual = <A>(check: () => A | Promise<A>) => Effect.promise(() => eventually(check))
 
 const verified = (secret: string, received: Received | undefined): object =>
   new Webhook(secret).verify(received?.body ?? "", received?.headers ?? {}) as object

@@ -9,6 +9,7 @@ import { INGEST_FAILPOINTS } from "../../core/model/Failpoints.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
+import { untilTrue } from "../eventually.ts"
 import { type Running, type RuntimeName, startService } from "../program.ts"
 import { ask } from "./pages.ts"
 
@@ -43,7 +44,8 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
     for (const rule of ruleSamples) rules.set(yield* create(first, rule), rule)
     yield* Effect.forkScoped(publisher.publishing)
     // From here on there is a cursor to resume from.
-    yield* eventually(
+    yield* untilTrue(
+      "matches of both platforms are stored",
       Effect.map(listed(first), ({ matches }) => new Set(matches.map(({ platform }) => platform)).size === 2)
     )
     const warmAt = yield* Clock.currentTimeMillis
@@ -84,7 +86,7 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
     }
 
     const last = yield* start()
-    yield* eventually(publisher.areStreamsOpen)
+    yield* untilTrue("both streams are open", publisher.areStreamsOpen)
     yield* Effect.sleep(1_000)
     const published = yield* publisher.stop
     const expected = published.flatMap((event) => [...rules].flatMap(([id, rule]) => matchesOf(event, id, rule)))
@@ -105,7 +107,7 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
       const isRecovered = gaps.every((gap) => gap.platform === "x" || gap.isRecovered)
       return isRecovered && requiredWith(gaps).every(({ name }) => names.has(name))
     })
-    yield* Effect.timeoutOption(eventually(isComplete), "60 seconds")
+    yield* Effect.timeoutOption(untilTrue("all is stored", isComplete, 90), "60 seconds")
     const { matches, gaps } = yield* listed(last)
     yield* Effect.promise(() => last.stop())
 
@@ -339,6 +341,3 @@ const listed = (service: Running) =>
     } while (cursor !== undefined)
     return { matches, gaps: [...gaps.values()] }
   })
-
-const eventually = (condition: Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(condition, "100 millis"), { until: (isTrue) => isTrue, times: 600 })

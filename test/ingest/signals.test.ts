@@ -5,6 +5,7 @@ import type { MatchList } from "../../core/matches/Matches.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
 import type { SettingsPatch } from "../../simulator/settings.ts"
+import { untilTrue } from "../eventually.ts"
 import { sized } from "../long.ts"
 import { type Running, startService } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
@@ -25,14 +26,20 @@ describe("the program on X", { timeout: 240_000 }, () => {
         yield* x.createRule(service)
         // With fewer posts the program does not know how late they are, and begins gaps much earlier.
         yield* x.publishSome(120)
-        yield* until(Effect.map(listed(service), ({ stored }) => stored.size === 120))
+        yield* untilTrue(
+          "all posts are stored",
+          Effect.map(listed(service), ({ stored }) => stored.size === 120)
+        )
 
         service.signal("SIGSTOP")
         // One alone: if many were read late, gaps would begin as much earlier.
         yield* x.publishSome(1)
         yield* Effect.sleep(DROPPED_AFTER)
         yield* x.control.inject({ kind: "close", platform: "x" })
-        yield* until(Effect.map(x.connections, (count) => count === 0))
+        yield* untilTrue(
+          "the stream is closed",
+          Effect.map(x.connections, (count) => count === 0)
+        )
         yield* x.publishSome(LOST, 100)
         service.signal("SIGCONT")
 
@@ -52,27 +59,39 @@ describe("the program on X", { timeout: 240_000 }, () => {
       const first = yield* x.start
       yield* x.createRule(first)
       yield* x.publishSome(5)
-      yield* until(Effect.map(listed(first), ({ stored }) => stored.size === 5))
+      yield* untilTrue(
+        "all posts are stored",
+        Effect.map(listed(first), ({ stored }) => stored.size === 5)
+      )
       yield* killed(first)
       yield* x.publishSome(100)
 
       // A backfill of 20 seconds.
       yield* x.control.patch({ x: { posts_per_second: 5 } })
       const second = yield* x.start
-      yield* until(Effect.map(listed(second), ({ stored }) => stored.size > 8))
+      yield* untilTrue(
+        "the backfill has begun",
+        Effect.map(listed(second), ({ stored }) => stored.size > 8)
+      )
       yield* killed(second)
       const { delivered } = yield* x.control.delivered(0, 10_000)
       assert.isBelow(new Set(delivered.map(({ event }) => event)).size, 105, "the backfill was not over")
 
       yield* x.control.patch({ x: { posts_per_second: null } })
       const third = yield* x.start
-      yield* until(Effect.map(x.connections, (count) => count > 0))
+      yield* untilTrue(
+        "the stream is open",
+        Effect.map(x.connections, (count) => count > 0)
+      )
       const areRecovered = Effect.map(
         listed(third),
         ({ gaps }) => gaps.length > 0 && gaps.every(({ recovered }) => recovered)
       )
       // Posts prove that the backfill is over. If they do not, the gaps below say so.
-      yield* Effect.timeoutOption(until(Effect.zipRight(x.publishSome(20), areRecovered)), "50 seconds")
+      yield* Effect.timeoutOption(
+        untilTrue("the gaps are recovered", Effect.zipRight(x.publishSome(20), areRecovered)),
+        "50 seconds"
+      )
       const { missing, gaps } = yield* x.finish(third)
       assert.deepStrictEqual(missing, [])
       assert.deepStrictEqual(
@@ -128,17 +147,26 @@ const startX = (settings: NonNullable<SettingsPatch["x"]>) =>
         Effect.gen(function* () {
           const rule = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm" } }
           assert.strictEqual((yield* ask(service, "/api.CreateRule", rule)).status, 200)
-          yield* until(Effect.map(connections, (count) => count > 0))
+          yield* untilTrue(
+            "the stream is open",
+            Effect.map(connections, (count) => count > 0)
+          )
         }),
       publishSome: (count: number, everyMillis = 10) =>
         Effect.replicateEffect(Effect.zipRight(publish, Effect.sleep(everyMillis)), count),
       /** Waits for a post that is made while the stream is open, and judges every post. */
       finish: (service: Running) =>
         Effect.gen(function* () {
-          yield* until(Effect.map(connections, (count) => count > 0))
+          yield* untilTrue(
+            "the stream is open",
+            Effect.map(connections, (count) => count > 0)
+          )
           yield* publish
           const last = published.at(-1)?.id ?? ""
-          yield* until(Effect.map(listed(service), ({ stored }) => stored.has(last)))
+          yield* untilTrue(
+            "the last post is stored",
+            Effect.map(listed(service), ({ stored }) => stored.has(last))
+          )
           const { stored, gaps } = yield* listed(service)
           const missing = published.filter(({ id }) => !stored.has(id))
           const isIn = (at: number) => (gap: Gap) =>
@@ -170,13 +198,4 @@ const listed = (service: Running) =>
       cursor = next_cursor
     } while (cursor !== undefined)
     return { stored, gaps: [...gaps.values()].filter(({ cause }) => cause !== "rule_pending") }
-  })
-
-const until = (condition: Effect.Effect<boolean>) =>
-  Effect.gen(function* () {
-    for (let left = 600; left > 0; left--) {
-      if (yield* condition) return
-      yield* Effect.sleep("100 millis")
-    }
-    return yield* Effect.dieMessage("Not true after a minute")
   })

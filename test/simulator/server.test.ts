@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
+import { until, untilTrue } from "../eventually.ts"
 import { pageOf, postOf, RULES, STREAM, TAP, X } from "./stage.ts"
 
 const HOST = "127.0.0.1"
@@ -36,10 +37,6 @@ const readUntil = async (response: Response, pattern: RegExp): Promise<string> =
   }
   await reader?.cancel()
   return text
-}
-
-const waitFor = async (isDone: () => Promise<boolean>): Promise<void> => {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 describe("the simulator's server", { timeout: 30_000 }, () => {
@@ -90,7 +87,10 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
       const { port, control } = yield* started
       yield* control.inject({ kind: "cut", platform: "x" })
       const all = yield* Effect.fork(Effect.promise(() => received(port, STREAM)))
-      while ((yield* control.state).x.connections.length === 0) yield* Effect.sleep("5 millis")
+      yield* untilTrue(
+        "the stream is open",
+        Effect.map(control.state, ({ x }) => x.connections.length > 0)
+      )
       yield* control.publish([postOf("a cat", 1)])
       assert.match(yield* Fiber.join(all), /\r\n\{"data"[^\r]*\r\n$/, "a chunk with half a record, and no last chunk")
     })
@@ -104,10 +104,11 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
       assert.strictEqual(response.status, 200)
       controller.abort()
       const connect = () => fetch(url + STREAM, { headers: X })
-      const open = Effect.map(control.state, ({ x }) => x.connections.length)
-      while ((yield* open) > 0) yield* Effect.sleep("5 millis")
+      const isClosed = Effect.map(control.state, ({ x }) => x.connections.length === 0)
+      yield* untilTrue("the stream is closed", isClosed)
       assert.strictEqual((yield* Effect.promise(connect)).status, 429)
-      yield* Effect.promise(() => waitFor(async () => (await connect()).status === 200))
+      const isFree = async () => (await connect()).status === 200
+      yield* Effect.promise(() => until("its slot is free", isFree))
     })
   )
 

@@ -5,6 +5,7 @@ import type { FaultRequest } from "../../../simulator/faults.ts"
 import * as Simulator from "../../../simulator/Simulator.ts"
 import { serve } from "../../../simulator/server.ts"
 import type { SettingsPatch } from "../../../simulator/settings.ts"
+import { untilTrue } from "../../eventually.ts"
 import { settle, stage } from "../../simulator/stage.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { BASE_URL, collect, intervals, makeAdapter, passInSteps, sharedRules, TOKEN, watched } from "./platform.ts"
@@ -519,26 +520,36 @@ describe("over real sockets", () => {
       const simulator = yield* Simulator.make({ seed: 1 })
       const port = yield* serve(simulator, { host: "127.0.0.1", port: 0 })
       const { control } = simulator
-      const eventually = <E>(condition: Effect.Effect<boolean, E>) =>
-        Effect.repeat(Effect.delay(condition, "20 millis"), { until: (isTrue) => isTrue })
       yield* Effect.scoped(
         Effect.gen(function* () {
           const { platform } = yield* makeAdapter((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
           yield* platform.register(["cat"])
           const { titles } = yield* collect(platform)
-          yield* eventually(Effect.map(platform.status, ({ state }) => state === "live"))
+          yield* untilTrue(
+            "it is live",
+            Effect.map(platform.status, ({ state }) => state === "live")
+          )
           yield* control.publish([pageNow("cat 1")])
-          yield* eventually(Effect.sync(() => titles().length === 1))
+          yield* untilTrue(
+            "a page arrives",
+            Effect.sync(() => titles().length === 1)
+          )
           yield* control.inject({ kind: "cut", platform: "firehose" })
           yield* control.publish([pageNow("cat 2")])
-          yield* eventually(Effect.sync(() => titles().length === 2))
+          yield* untilTrue(
+            "the next page arrives",
+            Effect.sync(() => titles().length === 2)
+          )
           assert.deepStrictEqual(titles(), ["cat 1", "cat 2"])
           assert.strictEqual((yield* control.state).faults_fired["firehose.cut"], 1)
           const { lastError } = yield* platform.status
           assert.include(Option.getOrThrow(lastError).message, "the connection was cut")
         })
       )
-      yield* eventually(Effect.map(control.state, ({ firehose }) => firehose.connections.length === 0))
+      yield* untilTrue(
+        "the stream is closed",
+        Effect.map(control.state, ({ firehose }) => firehose.connections.length === 0)
+      )
     })
   )
 

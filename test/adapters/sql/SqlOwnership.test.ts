@@ -14,6 +14,7 @@ import { CurrentFence, type Fence, Ownership } from "../../../core/ownership/Own
 import { Servers } from "../../../core/ownership/Servers.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { at, newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { untilTrue } from "../../eventually.ts"
 import { temporaryDatabase } from "../../stores.ts"
 
 describe("Ownership of several servers", () => {
@@ -43,7 +44,7 @@ describe("Ownership of several servers", () => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             const first = yield* serverOn("first")
-            yield* until(() => starts.length === 1)
+            yield* until("it starts", () => starts.length === 1)
             yield* Scope.extend(serverOn("second"), second)
             yield* Effect.sleep("2 seconds")
             assert.deepStrictEqual(starts, ["first"], "a server that joins moves nothing")
@@ -61,12 +62,12 @@ describe("Ownership of several servers", () => {
         )
         // Well before the lock of the first would expire.
         yield* Effect.timeout(
-          until(() => starts.at(-1) === "second"),
+          until("the second starts", () => starts.at(-1) === "second"),
           "4 seconds"
         )
         yield* Scope.close(second, Exit.void)
         const third = yield* serverOn("third")
-        yield* until(() => starts.at(-1) === "third")
+        yield* until("the third starts", () => starts.at(-1) === "third")
         const owner = Option.getOrThrow(yield* Context.get(third, Servers).ownerOf("stream/x"))
         assert.isAbove(owner.epoch, 1)
       }),
@@ -188,11 +189,11 @@ describe("A newer migration", () => {
           )
         yield* Effect.gen(function* () {
           yield* work("stream/x")
-          yield* until(() => running.has("stream/x"))
+          yield* until("x runs", () => running.has("stream/x"))
 
           yield* migrated(99, true)
           yield* work("stream/y")
-          yield* until(() => running.has("stream/y"))
+          yield* until("y runs", () => running.has("stream/y"))
           yield* Effect.sleep("3 seconds")
           assert.isFalse(yield* Deferred.isDone(outdated))
           assert.deepStrictEqual([...running], ["stream/x", "stream/y"])
@@ -203,7 +204,7 @@ describe("A newer migration", () => {
             error.message,
             /"here": a newer version .* has changed its schema\. Start that version or a later/
           )
-          yield* until(() => running.size === 0)
+          yield* until("none runs", () => running.size === 0)
           assert.isTrue(Option.isNone(yield* ifOwner("stream/x", Effect.void)))
           assert.deepStrictEqual(yield* list, [])
           yield* work("stream/z")
@@ -316,9 +317,4 @@ const serverLayer = (url: Redacted.Redacted, name: string) =>
     postgres.layerWith({ url })
   )
 
-const until = (condition: () => boolean): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.repeat(Effect.sleep("50 millis"), { until: condition }).pipe(
-    Effect.timeout("20 seconds"),
-    Effect.orDie,
-    Effect.asVoid
-  )
+const until = (what: string, holds: () => boolean) => untilTrue(what, Effect.sync(holds))

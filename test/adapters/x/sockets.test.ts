@@ -3,11 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../../simulator/Simulator.ts"
 import { serve } from "../../../simulator/server.ts"
+import { untilTrue } from "../../eventually.ts"
 import { postOf } from "../../simulator/stage.ts"
 import { withX } from "./platform.ts"
-
-const eventually = (condition: Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(condition, "10 millis"), { until: (isTrue) => isTrue })
 
 describe("over real sockets", { timeout: 60_000 }, () => {
   it.scopedLive("registers rules, delivers posts, survives a cut and closes the connection at the end", () =>
@@ -23,15 +21,24 @@ describe("over real sockets", { timeout: 60_000 }, () => {
             const watcher = yield* watch()
             yield* platform.register(["cat", "dog"])
             assert.lengthOf((yield* platform.inventory).rules, 2)
-            yield* eventually(isOpen)
+            yield* untilTrue("the stream is open", isOpen)
             yield* control.publish([postOf("a cat", 1)])
-            yield* eventually(Effect.sync(() => watcher.texts().length === 1))
+            yield* untilTrue(
+              "a post arrives",
+              Effect.sync(() => watcher.texts().length === 1)
+            )
             yield* control.inject({ kind: "cut", platform: "x" })
             yield* control.publish([postOf("a cat 🐈", 2)])
-            yield* eventually(Effect.sync(() => watcher.texts().length === 2))
+            yield* untilTrue(
+              "the next post arrives",
+              Effect.sync(() => watcher.texts().length === 2)
+            )
             assert.deepStrictEqual(watcher.texts(), ["a cat", "a cat 🐈"])
             yield* watcher.stop
-            yield* eventually(Effect.map(isOpen, (open) => !open))
+            yield* untilTrue(
+              "the stream is closed",
+              Effect.map(isOpen, (open) => !open)
+            )
           }),
         { baseUrl }
       )

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { Matches } from "../../../core/matches/Matches.ts"
+import { until } from "../../eventually.ts"
 import { answerOf, assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
 import { serve, service, X_LIMIT } from "../inProcess.ts"
 import { chunk, exchange, open, requestText } from "../raw.ts"
@@ -214,11 +215,11 @@ describe("/mcp", () => {
           { signal: aborting.signal, ...(hasProgress && { onprogress: () => void reports++ }) }
         )
         .catch(() => "aborted")
-      await until(() => waiting() === 1 && (reports > 0 || !hasProgress))
+      await until("the call waits", () => waiting() === 1 && (reports > 0 || !hasProgress))
       aborting.abort()
       await client.close()
       assert.strictEqual(await waited, "aborted")
-      await until(() => waiting() === 0)
+      await until("no call waits", () => waiting() === 0)
     })
   }
 
@@ -297,8 +298,3 @@ const transportOf = (target: Target) =>
   })
 
 const agentOf = (target: Target, options?: ClientOptions): Promise<Agent> => connect(transportOf(target), options)
-
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.isTrue(condition(), "holds within ten seconds")
-}
