@@ -141,7 +141,7 @@ for (const runtime of RUNTIMES) {
       const wrongType = await raw("POST", "rules.create", "{}", "text/plain")
       assert.deepStrictEqual([wrongType.status, wrongType.body.error?.data.code], [415, "invalid_argument"])
       assert.deepStrictEqual(wrongType.body.error?.data.details, { expected: ["application/json"] })
-      assert.include(wrongType.body.error?.message, 'but is "text/plain"')
+      assert.include(wrongType.body.error?.data.message ?? "", 'but is "text/plain"')
       const query = await raw("GET", "matches.list?input=%7B")
       assert.deepStrictEqual([query.status, query.body.error?.data.code], [400, "invalid_argument"])
       const { message, details } = query.body.error?.data ?? {}
@@ -259,6 +259,7 @@ interface Envelope {
       readonly details: {
         readonly issues?: ReadonlyArray<{ readonly path: string; readonly message: string }>
         readonly allowed?: ReadonlyArray<string>
+        readonly expected?: ReadonlyArray<string>
       }
     }
   }
