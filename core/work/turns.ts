@@ -55,9 +55,10 @@ export const finish = <A>(turns: Turns<A>): A => {
 /** Runs the turns, and yields to other fibers every few milliseconds. `yieldIfDue`: from `yieldRegularly`. */
 export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): Effect.Effect<A> =>
   Effect.gen(function* () {
+    const work = begun++
     // Many callers can start in the same turn of the event loop.
-    if (yieldIfDue === undefined) yield* yieldIfTurnIsLong
-    const giveWay = yieldIfDue ?? (yield* yieldRegularly)
+    if (yieldIfDue === undefined) yield* yieldIfLong(work)
+    const giveWay = yieldIfDue ?? (yield* yieldRegularlyFrom(work))
     const meter = yield* FiberRef.get(currentMeter)
     const run = () => {
       const startedAt = performance.now()
@@ -106,14 +107,10 @@ export const withMeter = <A, E, R>(use: (workedSeconds: () => number) => Effect.
  * Gives an effect to run between two pieces of work: once `MAX_MILLIS` have passed, it lets others go on before. So any
  * number of callers together hold the loop as long as one.
  */
-export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Effect.clock, (clock) => {
-  const now = () => clock.unsafeCurrentTimeMillis()
-  let since = now()
-  const next = Effect.map(nextPiece, () => {
-    since = now()
-  })
-  return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
-})
+export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.suspend(() => yieldRegularlyFrom(begun++))
+
+/** Whose work a fiber does. Works of one party come one after the other, those of several parties take turns. */
+export const currentParty: FiberRef.FiberRef<string> = FiberRef.unsafeMake("")
 
 /** Whether this turn of the event loop has lasted for long, as far as it is known: since the first call in it. */
 export const isTurnLong = (): boolean => {
@@ -133,31 +130,62 @@ export const isTurnLong = (): boolean => {
  * that takes some milliseconds.
  */
 export const roomInTurn = (): Promise<void> | undefined =>
-  short.length === 0 && !isTurnLong() ? undefined : waitIn(short)
+  short.length === 0 && !isTurnLong() ? undefined : waitForRoom()
 
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
 /** Before work that takes some milliseconds: callers that were resumed in the same turn do it one after the other. */
-export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() => (isTurnLong() ? nextPiece : Effect.void))
+export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() => yieldIfLong(begun++))
 
 // ---- helpers ----
 
 let turnStartedAt: number | undefined
 
-type Waiting = Array<() => void>
+/** Requests that wait for room in a turn. */
+const short: Array<() => void> = []
 
-/** What waits for room in a turn: requests that begin, and pieces of long work. */
-const short: Waiting = []
-const long: Waiting = []
+/** Pieces of long work that wait, by party in the order of their turns, and the oldest work of each first. */
+const long = new Map<string, Array<Piece>>()
+
+interface Piece {
+  readonly work: number
+  readonly resume: () => void
+}
+
+let begun = 0
 let isServing = false
 
-const waitIn = (waiting: Waiting): Promise<void> =>
+const waitForRoom = (): Promise<void> =>
   new Promise((resume) => {
-    waiting.push(resume)
+    short.push(resume)
     serveInNextTurn()
   })
 
-const nextPiece = Effect.promise(() => waitIn(long))
+const nextPiece = (work: number): Effect.Effect<void> =>
+  Effect.flatMap(FiberRef.get(currentParty), (party) =>
+    Effect.promise(
+      () =>
+        new Promise((resume) => {
+          const waiting = long.get(party) ?? []
+          const at = waiting.findLastIndex((other) => other.work < work)
+          long.set(party, waiting.toSpliced(at + 1, 0, { work, resume }))
+          serveInNextTurn()
+        })
+    )
+  )
+
+const yieldIfLong = (work: number): Effect.Effect<void> =>
+  Effect.suspend(() => (isTurnLong() ? nextPiece(work) : Effect.void))
+
+const yieldRegularlyFrom = (work: number): Effect.Effect<Effect.Effect<void>> =>
+  Effect.map(Effect.clock, (clock) => {
+    const now = () => clock.unsafeCurrentTimeMillis()
+    let since = now()
+    const next = Effect.map(nextPiece(work), () => {
+      since = now()
+    })
+    return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
+  })
 
 const serveInNextTurn = (): void => {
   if (isServing) return
@@ -170,11 +198,17 @@ const serve = (): void => {
   if (short.length > 0 && !isTurnLong()) {
     short.shift()?.()
     // After what was resumed.
-    return queueMicrotask(serve)
+    queueMicrotask(serve)
+    return
   }
-  long.shift()?.()
+  for (const [party, [piece, ...others]] of long) {
+    long.delete(party)
+    if (others.length > 0) long.set(party, others)
+    piece?.resume()
+    break
+  }
   isServing = false
-  if (short.length + long.length > 0) serveInNextTurn()
+  if (short.length + long.size > 0) serveInNextTurn()
 }
 
 /** Of a turn of the event loop. Less than a large statement or answer takes. */

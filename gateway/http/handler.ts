@@ -20,7 +20,7 @@ import { RequestId } from "../../core/model/RequestId.ts"
 import { Quotas, type Rate } from "../../core/quotas/Quotas.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
 import { type Push, pushToStream } from "../../core/work/push.ts"
-import { roomInTurn } from "../../core/work/turns.ts"
+import { currentParty, roomInTurn } from "../../core/work/turns.ts"
 import { admit, admitKnown, authenticate, checkScope } from "../auth.ts"
 import {
   type DoorFailure,
@@ -142,7 +142,9 @@ const runner =
         FiberRefs.updateManyAs(refs, {
           entries: [
             [RequestId, [[fiberId, Option.some(id)]]],
-            ...(caller === undefined ? [] : [[Actor, [[fiberId, caller]]] as const])
+            ...(caller === undefined
+              ? []
+              : [[Actor, [[fiberId, caller]]] as const, [currentParty, [[fiberId, caller.account]]] as const])
           ]
         })
     })

@@ -1,21 +1,35 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Fiber } from "effect"
-import { inTurns, nextTurn, roomInTurn, type Turns } from "../../../core/work/turns.ts"
+import { currentParty, inTurns, nextTurn, roomInTurn, type Turns } from "../../../core/work/turns.ts"
 
 const WORKS = 10
 const PIECES = 8
 
 describe("inTurns", () => {
-  it.live("gives one piece of each work its turn before the next one of the same", () =>
+  it.live("gives each party a piece before the next one of the same", () =>
+    Effect.gen(function* () {
+      const done: Array<number> = []
+      yield* Effect.all(
+        Arr.makeBy(WORKS, (name) => Effect.locally(inTurns(pieces(() => done.push(name))), currentParty, `${name}`)),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(done, WORKS * PIECES)
+      const rounds = Arr.chunksOf(done.slice(WORKS, -WORKS), WORKS)
+      for (const round of rounds) assert.isAtLeast(new Set(round).size, WORKS - 1, done.join(" "))
+    })
+  )
+
+  it.live("finishes the works of one party in their order", () =>
     Effect.gen(function* () {
       const done: Array<number> = []
       yield* Effect.all(
         Arr.makeBy(WORKS, (name) => inTurns(pieces(() => done.push(name)))),
         { concurrency: "unbounded" }
       )
-      assert.lengthOf(done, WORKS * PIECES)
-      const rounds = Arr.chunksOf(done.slice(WORKS, -WORKS), WORKS)
-      for (const round of rounds) assert.isAtLeast(new Set(round).size, WORKS - 1, done.join(" "))
+      assert.deepStrictEqual(
+        done,
+        [...done].sort((a, b) => a - b)
+      )
     })
   )
 
