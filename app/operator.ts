@@ -52,7 +52,6 @@ export const operatorUseCases = Layer.unwrapEffect(
         ...methodsOf<Keys["Type"], keyof typeof keys>(client, "keys", keys),
         // No command calls these.
         authenticate: notOffered,
-        recall: Option.none,
         issueFirst: notOffered(),
         adopt: notOffered
       }),

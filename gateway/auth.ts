@@ -1,5 +1,5 @@
 /** Authentication by API key, and what its scope allows. */
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, type Option } from "effect"
 import { allows, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import {
@@ -49,22 +49,6 @@ export const admit = (
       })
     )
   )
-
-/**
- * What `admit` does, without running an effect, which takes a tenth of the time of a short request. None if the key or
- * limit has to be looked up, or the request is refused: then call `admit`.
- */
-export const admitKnown =
-  (keys: typeof Keys.Service, quotas: typeof Quotas.Service) =>
-  (request: Request, showsLimits: boolean): Option.Option<Admission> => {
-    const secret = bearer(request.headers.get("authorization"))
-    const caller = secret === undefined ? Option.none() : keys.recall(secret)
-    if (Option.isNone(caller)) return Option.none()
-    const admitted = quotas.admitKnown(caller.value.account, showsLimits ? BEYOND_LIMIT : 0)
-    return Option.isSome(admitted) && Either.isRight(admitted.value)
-      ? Option.some({ caller: caller.value, rate: admitted.value.right })
-      : Option.none()
-  }
 
 /** Calls in one request. */
 const MAX_CALLS = 20

@@ -62,8 +62,6 @@ export class Keys extends Context.Tag("core/Keys")<
   Keys,
   {
     readonly authenticate: (secret: string) => Effect.Effect<Caller, Unauthenticated | StoreUnavailable>
-    /** What `authenticate` answers without asking the store, if it can. Not an effect, for speed. */
-    readonly recall: (secret: string) => Option.Option<Caller>
     readonly create: (
       account: AccountId,
       draft: KeyDraft
@@ -96,7 +94,7 @@ export class Keys extends Context.Tag("core/Keys")<
       const entropy = yield* Entropy
       const clock = yield* Effect.clock
       // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
-      const cache = new Map<string, { readonly caller: Option.Option<Caller>; readonly until: number }>()
+      const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
 
       const forgetCallers = afterCommit(Effect.sync(() => cache.clear()))
 
@@ -113,23 +111,17 @@ export class Keys extends Context.Tag("core/Keys")<
             end === null || end <= at ? [] : [Date.parse(end)]
           )
           if (cache.size >= CACHE_LIMIT) cache.clear()
-          cache.set(secret, { caller: Option.some(caller), until: Math.min(now + CACHE_MILLIS, ...ends) })
+          cache.set(secret, { caller, until: Math.min(now + CACHE_MILLIS, ...ends) })
           if (now - Date.parse(key.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) yield* store.touch(key.id, at)
           return caller
         })
 
-      const recall = (secret: string) => {
-        const known = cache.get(secret)
-        return known !== undefined && clock.unsafeCurrentTimeMillis() < known.until ? known.caller : Option.none()
-      }
-
       const authenticate = (secret: string) =>
         Effect.suspend((): Effect.Effect<Caller, Unauthenticated | StoreUnavailable> => {
-          const known = recall(secret)
-          if (Option.isSome(known)) return Effect.succeed(known.value)
-          return isMistyped(secret)
-            ? new Unauthenticated({ key: "refused" })
-            : lookUp(secret, clock.unsafeCurrentTimeMillis())
+          const known = cache.get(secret)
+          const now = clock.unsafeCurrentTimeMillis()
+          if (known !== undefined && now < known.until) return Effect.succeed(known.caller)
+          return isMistyped(secret) ? new Unauthenticated({ key: "refused" }) : lookUp(secret, now)
         })
 
       const account = (name: string) =>
@@ -216,7 +208,6 @@ export class Keys extends Context.Tag("core/Keys")<
 
       return Keys.of({
         authenticate,
-        recall,
         create,
         account,
         list: ({ account }) => store.list(account),

@@ -114,21 +114,6 @@ describe("Keys", () => {
     }).pipe(Effect.provide(memoryKeys))
   )
 
-  it.effect("recall knows what was looked up within five seconds, and no revoked key", () =>
-    Effect.gen(function* () {
-      const keys = yield* Keys
-      const { key, secret } = yield* create()
-      assert.isTrue(Option.isNone(keys.recall(secret)))
-      const caller = yield* keys.authenticate(secret)
-      assert.deepStrictEqual(keys.recall(secret), Option.some(caller))
-      yield* TestClock.adjust("5 seconds")
-      assert.isTrue(Option.isNone(keys.recall(secret)))
-      yield* keys.authenticate(secret)
-      yield* keys.revoke(key.id, FORCED)
-      assert.isTrue(Option.isNone(keys.recall(secret)))
-    }).pipe(Effect.provide(layer))
-  )
-
   it.effect("revoke takes effect at once here, and within five seconds in other processes", () =>
     Effect.gen(function* () {
       const here = yield* Keys

@@ -41,20 +41,6 @@ describe("Quotas", () => {
     }).pipe(Effect.provide(limited))
   )
 
-  it.effect("admitKnown counts like admit, once the limit is known", () =>
-    Effect.gen(function* () {
-      const { admit, admitKnown } = yield* Quotas
-      assert.isTrue(Option.isNone(admitKnown(ann)))
-      yield* admit(ann)
-      const rate = { limit: 3, remaining: 1, resetSeconds: 60 }
-      assert.deepStrictEqual(admitKnown(ann), Option.some(Either.right(Option.some(rate))))
-      yield* admit(ann)
-      assert.isTrue(Option.exists(admitKnown(ann), Either.isLeft), "it does not exceed the limit")
-      yield* TestClock.adjust("5 seconds")
-      assert.isTrue(Option.isNone(admitKnown(ann)), "the limit may have changed")
-    }).pipe(Effect.provide(limited))
-  )
-
   it.effect("admit lets some requests exceed the limit, up to a bound, and counts them", () =>
     Effect.gen(function* () {
       const { admit, used } = yield* Quotas
