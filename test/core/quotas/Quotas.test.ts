@@ -137,6 +137,22 @@ describe("Quotas", () => {
     }).pipe(Effect.provide(limited))
   )
 
+  it.effect("admit notices within five seconds that another server changed the limit", () =>
+    Effect.gen(function* () {
+      const store = yield* LimitStore
+      const server = Quotas.layerWith({ defaults: NO_LIMITS })
+      yield* Effect.gen(function* () {
+        assert.isTrue(yield* admitted())
+        yield* store.setLimit(ann, "requests", Option.some(1))
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual([yield* admitted(), yield* admitted()], [true, false])
+      }).pipe(
+        Effect.provide(server),
+        Effect.provide(Layer.mergeAll(Layer.succeed(LimitStore, store), RuntimeEntropy.layer, idsOnly))
+      )
+    }).pipe(Effect.provide(memoryLimits))
+  )
+
   it.effect("servers on one store count together within a second", () =>
     Effect.gen(function* () {
       const store = yield* LimitStore
