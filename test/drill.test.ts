@@ -129,7 +129,7 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
         })
       )
       const refused = yield* Effect.promise(() => call(targetOf(drill), "/api.CreateRule", draft("new", ["x"])))
-      assert.deepStrictEqual([refused.status, refused.body["code"]], [503, "unavailable"])
+      assert.deepStrictEqual([refused.status, refused.body["code"]], [400, "failed_precondition"])
       assert.match(String(refused.body["message"]), /EARSHOT_UPSTREAM=off/)
       const tested = yield* Effect.promise(() => call(targetOf(drill), "/webhooks/test", { webhook_id }))
       assert.match(JSON.stringify(tested.body), /EARSHOT_WEBHOOKS=off/)

@@ -160,24 +160,24 @@ const initialise = async (database: string) => {
 const open = (folder: string) =>
   Effect.tryPromise({ try: () => start(databaseIn(folder)), catch: (cause) => cannotOpen(folder, cause) })
 
-/** A folder from which a file is missing. The engine would create a new, empty database over its other files. */
+/** A folder with a missing part. Without some files the engine would create a new, empty database over the others. */
 const checkComplete = (folder: string) =>
   Effect.suspend(() => {
     const database = databaseIn(folder)
     if (!existsSync(database)) return Effect.void
-    const missing = REQUIRED_FILES.map((name) => join(database, name)).find((file) => !existsSync(file))
+    const missing = REQUIRED_PATHS.map((name) => join(database, name)).find((path) => !existsSync(path))
     return missing === undefined
       ? Effect.void
       : new StoreCannotOpen({
           location: folder,
-          reason: `the file "${missing}" is missing, as after an interrupted copy`,
+          reason: `"${missing}" is missing, as after an interrupted copy`,
           remedy:
             "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
           cause: undefined
         })
   })
 /** Every database has them, from its creation on. */
-const REQUIRED_FILES = ["PG_VERSION", "global/pg_control"]
+const REQUIRED_PATHS = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact", "pg_multixact", "pg_tblspc"]
 
 /** The engine's own error does not name the versions. */
 const checkVersion = (folder: string) =>

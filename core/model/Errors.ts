@@ -221,14 +221,14 @@ export class PlatformLimitReached extends Schema.TaggedError<PlatformLimitReache
   }
 }
 
-/** Wrong credential, no access or no credit. The operator can fix it. */
+/** Wrong credential, no access or no credit, or turned off by the operator, who can change it. */
 export class PlatformNotReady extends Schema.TaggedError<PlatformNotReady>()("PlatformNotReady", {
   platform: PlatformId,
   reason: Schema.String,
   upstream: Schema.Unknown
 }) {
   override get message() {
-    return `Platform "${this.platform}" denies access to this server: ${this.reason}`
+    return `Platform "${this.platform}" cannot be used by this server: ${this.reason}`
   }
 }
 

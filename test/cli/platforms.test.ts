@@ -53,7 +53,7 @@ describe("earshot platforms", () => {
       const shown = yield* platforms(service)
       assert.match(
         shown.stdout,
-        /^x {2}refused since .*\n {2}Platform "x" denies access to this server: .*X_BEARER_TOKEN/
+        /^x {2}refused since .*\n {2}Platform "x" cannot be used by this server: .*X_BEARER_TOKEN/
       )
       assert.include(shown.stdout, `\n  Connected to ${url}, not to the platform's own service\n`)
       assert.match(shown.stdout, /\nfirehose {2}(live|connecting) since .*\n(?: {2}.*\n)* {2}Rules: 1[ ,]/)

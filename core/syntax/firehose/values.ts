@@ -184,7 +184,7 @@ export function* checkPattern(
       "regex-too-large",
       start,
       end,
-      'The patterns of the rule need too many automaton states: use fewer patterns, "~", "&" and repeats, or split it into several rules'
+      `The patterns of the rule need ${budget.excess}: use fewer patterns, "~", "&" and repeats, or split it into several rules`
     )
     return
   }

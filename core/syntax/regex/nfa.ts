@@ -50,6 +50,18 @@ export class Budget {
     return this.work <= 0 || this.positions < 0 || this.active < 0 || this.links < 0
   }
 
+  /** Once it is spent: the limit that is exceeded, and by how much as far as it was counted. */
+  get excess(): string {
+    const exceeded = [
+      { what: "automaton states", left: this.positions, max: nfaLimits.maxPositions },
+      { what: "automaton states that read the same character", left: this.active, max: nfaLimits.maxActive },
+      { what: "jumps between automaton states", left: this.links, max: nfaLimits.maxLinks }
+    ].find(({ left }) => left < 0)
+    return exceeded === undefined
+      ? `more than ${nfaLimits.maxWork} steps to prepare, and at most ${nfaLimits.maxWork} are allowed`
+      : `at least ${exceeded.max - exceeded.left} ${exceeded.what}, and at most ${exceeded.max} are allowed`
+  }
+
   /** Of `nfaLimits.maxActive`. */
   get usedActive(): number {
     return nfaLimits.maxActive - this.active

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
@@ -208,6 +208,21 @@ describe("pglite", () => {
     })
   )
 
+  it.scopedLive("layerWith names a folder that is missing, and changes nothing", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      for (const missing of ["base", "pg_wal"]) {
+        const path = join(dataDir, "pg", missing)
+        renameSync(path, `${path}.away`)
+        const before = contentOf(dataDir)
+        const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir, image: storeImage })))
+        assert.include(error.message, `"${path}" is missing, as after an interrupted copy`)
+        assert.deepStrictEqual(contentOf(dataDir), before)
+        renameSync(`${path}.away`, path)
+      }
+    })
+  )
+
   it.scopedLive("layerWith fails with StoreCannotOpen for a damaged database", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
@@ -229,14 +244,14 @@ describe("pglite", () => {
         const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir, image: storeImage })))
         assert.strictEqual(
           error.message,
-          `Cannot open the store at "${dataDir}": the file "${file}" is missing, as after an interrupted copy. Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR`
+          `Cannot open the store at "${dataDir}": "${file}" is missing, as after an interrupted copy. Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR`
         )
         for (const command of [["matches"], ["keys", "list"], ["keys", "create"]]) {
           const { code, stdout, stderr } = yield* Effect.promise(() =>
             runInProcess(command, { EARSHOT_DATA_DIR: dataDir })
           )
           assert.deepStrictEqual([code, stdout], [1, ""])
-          assert.include(stderr, `the file "${file}" is missing`)
+          assert.include(stderr, `"${file}" is missing`)
         }
         assert.deepStrictEqual(contentOf(dataDir), before)
         writeFileSync(file, content)

@@ -299,7 +299,7 @@ describe("a failing call", () => {
         const unknown = yield* failure
         assert.strictEqual(
           unknown.message,
-          'Platform "x" denies access to this server: X rejects the token: check X_BEARER_TOKEN (Unauthorized)'
+          'Platform "x" cannot be used by this server: X rejects the token: check X_BEARER_TOKEN (Unauthorized)'
         )
         assert.propertyVal(unknown.upstream, "status", 401)
         yield* on.control.patch({ x: { bearer_token: "simulator-x-bearer-token" } })

@@ -364,6 +364,15 @@ describe("check", () => {
     })
   }
 
+  for (const [rule, excess] of [
+    ["url:/h~((a|b)*a(a|b){30})/", /need more than 40000 steps to prepare, and at most 40000 are allowed/],
+    [Array.from({ length: 4 }, (_, i) => `url:/h[ab${i}]*a[ab]{400}/`).join(" OR "), /, and at most 1500 are allowed/]
+  ] as const) {
+    it(`names the limit that the patterns of ${rule.slice(0, 30)} exceed`, () => {
+      assert.match(check(rule).issues.find(({ code }) => code === "regex-too-large")?.message ?? "", excess)
+    })
+  }
+
   for (const { rule, code, at, severity, fix } of cases) {
     it(`reports ${code} for ${JSON.stringify(rule)}`, () => {
       const { issues, rule: accepted } = check(rule)
