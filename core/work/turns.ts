@@ -130,7 +130,14 @@ export const isTurnLong = (): boolean => {
  * that takes some milliseconds.
  */
 export const roomInTurn = (): Promise<void> | undefined =>
-  short.length === 0 && !isTurnLong() ? undefined : waitForRoom()
+  short.length === 0 && !isTurnLong() ? undefined : turnWithRoom()
+
+/** Like `roomInTurn`, for what takes some milliseconds: of callers that ask for it at the same time, one goes on per turn. */
+export const turnWithRoom = (): Promise<void> =>
+  new Promise((resume) => {
+    short.push(resume)
+    serveInNextTurn()
+  })
 
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
@@ -154,12 +161,6 @@ interface Piece {
 
 let begun = 0
 let isServing = false
-
-const waitForRoom = (): Promise<void> =>
-  new Promise((resume) => {
-    short.push(resume)
-    serveInNextTurn()
-  })
 
 const nextPiece = (work: number): Effect.Effect<void> =>
   Effect.flatMap(FiberRef.get(currentParty), (party) =>

@@ -2,6 +2,7 @@
 import { Either } from "effect"
 import { parseProblem } from "../../core/text/json.ts"
 import { joined } from "../../core/text/LineSplitter.ts"
+import { turnWithRoom } from "../../core/work/turns.ts"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "../errors.ts"
 
 /** Limit of a JSON body. */
@@ -32,10 +33,14 @@ export const readBytes = async (request: Request, limit: number): Promise<Either
   return bytes === "too large" ? Either.left(bodyTooLarge(limit)) : Either.right(bytes)
 }
 
-export const readText = async (request: Request): Promise<Either.Either<string, RequestError>> =>
-  Either.flatMap(await readBytes(request, MAX_BODY_BYTES), (bytes) =>
+export const readText = async (request: Request): Promise<Either.Either<string, RequestError>> => {
+  const bytes = await readBytes(request, MAX_BODY_BYTES)
+  // The bodies of several requests can be complete in the same turn of the event loop.
+  if (Either.isRight(bytes) && bytes.right.length > LARGE_BODY_BYTES) await turnWithRoom()
+  return Either.flatMap(bytes, (bytes) =>
     Either.mapLeft(decodeText(bytes), () => unreadableBody("Request body is not valid UTF-8"))
   )
+}
 
 export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"> =>
   Either.try({ try: () => utf8.decode(bytes), catch: () => "not UTF-8" as const })
@@ -62,6 +67,9 @@ export const readJson = async (
 }
 
 // ---- helpers ----
+
+/** To decode and parse this takes about a millisecond. */
+const LARGE_BODY_BYTES = 65_536
 
 const isBodiless = ({ headers }: Request): boolean =>
   (headers.get("content-length") ?? "0") === "0" && !headers.has("transfer-encoding")

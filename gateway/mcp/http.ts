@@ -40,11 +40,12 @@ export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader =>
   return async (request) => {
     const foreign = foreignHeader(request, hosts)
     if (Option.isSome(foreign)) return Either.left(foreign.value)
-    return Either.flatMap(await readText(request), (text) => {
-      const calls = callsIn(text)
+    return Either.map(await readText(request), (text) => {
+      const parsed = Either.getRight(parseJson(text))
+      const calls = Option.match(parsed, { onNone: () => [], onSome: callsIn })
       const size = checkBatch(calls.length)
       const refused = Either.isLeft(size) ? Effect.succeed(refusedBatch(size.left)) : undefined
-      return Either.right((caller) => refused ?? respond(options, request, { text, calls }, caller))
+      return (caller) => refused ?? respond(options, request, { text, parsed, calls }, caller)
     })
   }
 }
@@ -69,12 +70,9 @@ const isLoopback = (host: string): boolean => host === "localhost" || host === "
 
 const hostnameOf = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
-/** The requests of a batch; empty if the text is not one. Notifications and responses call nothing. */
-const callsIn = (text: string): ReadonlyArray<JsonRpcRequest> => {
-  if (!/^\s*\[/.test(text)) return []
-  const messages = Either.getOrElse(parseJson(text), () => [])
-  return Array.isArray(messages) ? messages.filter(isRequest) : []
-}
+/** The requests of a batch; empty if it is not one. Notifications and responses call nothing. */
+const callsIn = (messages: unknown): ReadonlyArray<JsonRpcRequest> =>
+  Array.isArray(messages) ? messages.filter(isRequest) : []
 
 interface JsonRpcRequest {
   readonly id: unknown
@@ -104,26 +102,44 @@ const refusals = (calls: ReadonlyArray<JsonRpcRequest>, { account }: Caller) =>
 const respond = (
   options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
   { url, headers, signal }: Request,
-  { text, calls }: { readonly text: string; readonly calls: ReadonlyArray<JsonRpcRequest> },
+  { text, parsed, calls }: Body,
   caller: Caller
 ): Effect.Effect<Reply, never, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
-    // The protocol reads the text several times, without a break.
+    // The protocol validates all messages without a break.
     yield* yieldIfTurnIsLong
     const server = toolServer({ ...options, call: callAs(caller), runtime, refused: yield* refusals(calls, caller) })
-    const copy = new Request(url, { method: "POST", headers, body: text, signal })
-    return replyOf(yield* Effect.promise(() => exchange(server, copy, text.includes('"progressToken"'))))
+    // What is parsed is not read again.
+    const head = new Request(url, { method: "POST", headers, signal, ...(Option.isNone(parsed) && { body: text }) })
+    const asked = {
+      request: head,
+      ...Option.match(parsed, { onNone: () => ({}), onSome: (parsedBody) => ({ parsedBody }) })
+    }
+    return replyOf(yield* Effect.promise(() => exchange(server, asked, text.includes('"progressToken"'))))
   })
 
+interface Body {
+  readonly text: string
+  /** None if the text is not JSON. */
+  readonly parsed: Option.Option<unknown>
+  readonly calls: ReadonlyArray<JsonRpcRequest>
+}
+
 /** Supports both revisions of the protocol. Responds with JSON, or with a stream if the client asks for progress. */
-const exchange = async (server: McpServer, request: Request, hasProgress: boolean): Promise<Response> => {
+const exchange = async (
+  server: McpServer,
+  { request, ...body }: { readonly request: Request; readonly parsedBody?: unknown },
+  hasProgress: boolean
+): Promise<Response> => {
   // This handler starts a stream with the first report of progress.
-  if (!(await isLegacyRequest(request))) return createMcpHandler(() => server, { legacy: "reject" }).fetch(request)
+  if (!(await isLegacyRequest(request, body.parsedBody))) {
+    return createMcpHandler(() => server, { legacy: "reject" }).fetch(request, body)
+  }
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !hasProgress })
   request.signal.addEventListener("abort", () => void server.close(), { once: true })
   await server.connect(transport)
-  const response = await transport.handleRequest(request)
+  const response = await transport.handleRequest(request, body)
   if (hasProgress && response.body !== null) return new Response(untilClosed(server, response.body), response)
   await server.close()
   return response

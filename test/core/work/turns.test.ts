@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Fiber } from "effect"
-import { currentParty, inTurns, nextTurn, roomInTurn, type Turns } from "../../../core/work/turns.ts"
+import { currentParty, inTurns, nextTurn, roomInTurn, type Turns, turnWithRoom } from "../../../core/work/turns.ts"
 
 const WORKS = 10
 const PIECES = 8
@@ -50,14 +50,40 @@ describe("inTurns", () => {
   )
 })
 
+describe("turnWithRoom", () => {
+  it.live("gives each of those that ask at the same time a turn of its own", () =>
+    Effect.promise(async () => {
+      let turn = 0
+      let isDone = false
+      const counting = (async () => {
+        for (; !isDone; turn++) await nextTurn()
+      })()
+      const turns = await Promise.all(
+        Arr.makeBy(WORKS, async () => {
+          await turnWithRoom()
+          block(5)
+          return turn
+        })
+      )
+      isDone = true
+      await counting
+      assert.lengthOf(new Set(turns), WORKS, turns.join(" "))
+    })
+  )
+})
+
 // ---- helpers ----
 
 /** Each takes as long as one caller may hold the process. */
 function* pieces(run: () => void): Turns<void> {
   for (let piece = 0; piece < PIECES; piece++) {
-    const end = performance.now() + 5
-    while (performance.now() < end);
+    block(5)
     run()
     yield
   }
+}
+
+function block(millis: number): void {
+  const end = performance.now() + millis
+  while (performance.now() < end);
 }
