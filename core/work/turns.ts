@@ -219,4 +219,4 @@ const LONG_MILLIS = 4
 const currentMeter = FiberRef.unsafeMake({ seconds: 0 })
 
 /** How long one caller may block the process. Short: a request of another one waits for its turn several times. */
-const MAX_MILLIS = 4
+const MAX_MILLIS = 2
