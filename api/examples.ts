@@ -9,10 +9,14 @@ export const EXAMPLE_REGISTRATION = {
   translated_value: "earthquake lang:en"
 }
 
+export const exampleDetails = {
+  name: "Earthquakes",
+  intent: "Learn of earthquakes within a minute of the first posts"
+}
+
 export const exampleRule = {
   id: EXAMPLE_RULE,
-  name: "Earthquakes",
-  intent: "Learn of earthquakes within a minute of the first posts",
+  ...exampleDetails,
   platforms: { x: { ...EXAMPLE_REGISTRATION, state: "active" as const } },
   created_at: "2026-11-15T08:30:00.000Z",
   version: 2

@@ -10,7 +10,7 @@ import { NewRuleDraft, Rule, RuleDraft, RuleList, RulePatch, RuleQuery, RuleVers
 import { CheckRequest, CheckResult } from "../core/rules/RuleCheck.ts"
 import { ComparedRule, CompareRequest } from "../core/shadows/Shadows.ts"
 import { contract } from "./Contract.ts"
-import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, exampleRule } from "./examples.ts"
+import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, exampleDetails, exampleRule } from "./examples.ts"
 
 const RuleRequest = Schema.Struct({ rule_id: Schema.String })
 
@@ -62,8 +62,7 @@ export const rules = {
     }),
     example: {
       request: {
-        name: "Earthquakes",
-        intent: "Learn of earthquakes within a minute of the first posts",
+        ...exampleDetails,
         platforms: ["x"],
         overrides: { x: "earthquake lang:en" }
       },
@@ -190,8 +189,7 @@ export const rules = {
             version: 1,
             at: "2026-11-15T08:30:00.000Z",
             key_id: "key_01kzyn1t6ge7d5t0n2m4p8q3r9",
-            name: exampleRule.name,
-            intent: exampleRule.intent,
+            ...exampleDetails,
             overrides: { x: "earthquake lang:en" },
             paused: false,
             changed: []

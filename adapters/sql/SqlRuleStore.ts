@@ -1,13 +1,13 @@
 /** `RuleStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Struct } from "effect"
 import { RuleLimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
-import { type Registration, type Rule, standingOf } from "../../core/rules/Rule.ts"
+import { type Registration, RULE_DETAILS, type Rule, type RuleDetails, standingOf } from "../../core/rules/Rule.ts"
 import {
   type Candidate,
   type CoverageSelector,
@@ -501,10 +501,8 @@ interface TextRow {
   readonly text: string
 }
 
-interface RuleRow {
+interface RuleRow extends RuleDetails {
   readonly id: string
-  readonly name: string
-  readonly intent: string
   readonly created_at: Date
   readonly version: number
   readonly platforms: StoredPlatforms | null
@@ -519,8 +517,7 @@ interface StoredPlatforms {
 
 const toRule = (row: RuleRow): Rule => ({
   id: fromUuid("rule", row.id),
-  name: row.name,
-  intent: row.intent,
+  ...Struct.pick(row, ...RULE_DETAILS),
   platforms: toPlatforms(row.platforms),
   created_at: fromDate(row.created_at),
   version: row.version,

@@ -1,10 +1,11 @@
 /** Changes of rules: replaces registrations, and keeps the versions. */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { RuleNotFound, RuleVersionChanged } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
+import { RULE_DETAILS, type RuleDetails } from "../../core/rules/Rule.ts"
 import {
   BEFORE_PROMOTION,
   BY_ACCOUNT,
@@ -115,22 +116,19 @@ export const versionsOf = (
 
 // ---- helpers ----
 
-interface VersionRow {
+interface VersionRow extends RuleDetails {
   readonly version: number
   readonly at: Date
   readonly key_id: string | null
-  readonly name: string
-  readonly intent: string
   readonly overrides: StoredVersion["overrides"]
   readonly paused: boolean
 }
 
-const toVersion = ({ version, at, key_id, name, intent, overrides, paused }: VersionRow): StoredVersion => ({
-  version,
-  at: fromDate(at),
-  ...(key_id !== null && { key_id: fromUuid("key", key_id) }),
-  name,
-  intent,
-  overrides,
-  paused
+const toVersion = (row: VersionRow): StoredVersion => ({
+  version: row.version,
+  at: fromDate(row.at),
+  ...(row.key_id !== null && { key_id: fromUuid("key", row.key_id) }),
+  ...Struct.pick(row, ...RULE_DETAILS),
+  overrides: row.overrides,
+  paused: row.paused
 })

@@ -1,5 +1,5 @@
 /** Prepares rules that are to be registered. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { Actor } from "../keys/Key.ts"
 import { type AccountId, Ids } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -9,6 +9,7 @@ import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import type { CheckedFilter } from "./checkDraft.ts"
 import { Pauses } from "./Pauses.ts"
+import { RULE_DETAILS, type RuleDetails } from "./Rule.ts"
 import type { LimitPause } from "./RuleStore.ts"
 
 export type DraftingServices = Ids | Quotas | Pauses
@@ -38,17 +39,12 @@ export const Drafting = Effect.gen(function* () {
       }))
     )
 
-  const newRule = (
-    accountId: AccountId,
-    { name, intent }: { readonly name: string; readonly intent: string },
-    filters: ReadonlyArray<CheckedFilter>
-  ) =>
+  const newRule = (accountId: AccountId, details: RuleDetails, filters: ReadonlyArray<CheckedFilter>) =>
     Effect.gen(function* () {
       return {
         id: yield* ids.rule,
         accountId,
-        name,
-        intent,
+        ...Struct.pick(details, ...RULE_DETAILS),
         createdAt: yield* Timestamp.now,
         by: (yield* Actor).key,
         filters: filters.map(({ platform, text, pause }) => ({ platform: platform.id, text, pause }))

@@ -1,5 +1,5 @@
 /** The rule schemas: a caller's draft, and the stored rule with its registrations. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { KeyId, RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor } from "../model/paging.ts"
@@ -7,7 +7,11 @@ import { Timestamp } from "../model/Timestamp.ts"
 import { StorableText, trimmedText } from "../model/trimmedText.ts"
 import { WholeNumber } from "../model/wholeNumber.ts"
 
-export const RuleDraft = Schema.Struct({
+/**
+ * What an account says about a rule, apart from its filters. Most code passes these fields on without naming them, and
+ * compares them with `===`.
+ */
+export const RuleDetails = Schema.Struct({
   name: trimmedText(200).annotations({
     jsonSchema: {
       type: "string",
@@ -23,7 +27,17 @@ export const RuleDraft = Schema.Struct({
       maxLength: 4000,
       description: "What the rule should find, and why"
     }
-  }),
+  })
+})
+export type RuleDetails = typeof RuleDetails.Type
+
+export const RULE_DETAILS = Struct.keys(RuleDetails.fields)
+
+/** As read from the store: not checked again. */
+const storedDetails = { name: Schema.String, intent: Schema.String }
+
+export const RuleDraft = Schema.Struct({
+  ...RuleDetails.fields,
   platforms: Schema.Array(PlatformId)
     .pipe(
       Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform", {
@@ -57,8 +71,8 @@ const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(sche
 
 /** What to change of a rule. Absent fields stay as they are. */
 export const RulePatch = Schema.Struct({
-  name: optional(RuleDraft.fields.name),
-  intent: optional(RuleDraft.fields.intent),
+  name: optional(RuleDetails.fields.name),
+  intent: optional(RuleDetails.fields.intent),
   platforms: optional(RuleDraft.fields.platforms).annotations({
     description:
       "All platforms to watch from now on. A new one needs a filter in overrides; without this field the platforms stay"
@@ -118,8 +132,7 @@ export const RuleVersionNumber = Schema.Int.annotations({
 
 export const Rule = Schema.Struct({
   id: RuleId,
-  name: Schema.String,
-  intent: Schema.String,
+  ...storedDetails,
   platforms: Registrations,
   created_at: Timestamp,
   version: RuleVersionNumber,
@@ -161,12 +174,11 @@ export const RuleVersion = Schema.Struct({
   key_id: Schema.optionalWith(KeyId, { exact: true }).annotations({
     description: "The key that made the change; absent if it was made without one"
   }),
-  name: Schema.String,
-  intent: Schema.String,
+  ...storedDetails,
   overrides: Schema.Record({ key: PlatformId, value: Schema.String }),
   paused: Schema.Boolean,
   changed: Schema.Array(Schema.String).annotations({
-    description: "What is not as in the version before: name, intent, paused, or overrides with the platform"
+    description: `What is not as in the version before: ${RULE_DETAILS.join(", ")}, paused, or overrides with the platform`
   })
 }).annotations({ identifier: "RuleVersion" })
 export type RuleVersion = typeof RuleVersion.Type

@@ -5,14 +5,12 @@ import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { GapCause, Registered } from "../platforms/Platform.ts"
-import type { PausedBy, RegistrationState, Rule, RuleVersion } from "./Rule.ts"
+import type { PausedBy, RegistrationState, Rule, RuleDetails, RuleVersion } from "./Rule.ts"
 
 /** A rule that is not registered yet. */
-export interface NewRule {
+export interface NewRule extends RuleDetails {
   readonly id: RuleId
   readonly accountId: AccountId
-  readonly name: string
-  readonly intent: string
   readonly createdAt: Timestamp
   /** The key that creates it. */
   readonly by?: KeyId | undefined
@@ -34,9 +32,7 @@ export interface Candidate {
 }
 
 /** What `change` makes of a rule. */
-export interface RuleChange {
-  readonly name: string
-  readonly intent: string
+export interface RuleChange extends RuleDetails {
   readonly at: Timestamp
   readonly by: Option.Option<KeyId>
   readonly expectedVersion: number

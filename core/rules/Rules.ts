@@ -1,5 +1,5 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Struct } from "effect"
 import { answering, answeringWith } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import {
@@ -23,7 +23,9 @@ import { Registrations } from "./Registrations.ts"
 import {
   MAX_RULES_PER_PAGE,
   type NewRuleDraft,
+  RULE_DETAILS,
   type Rule,
+  type RuleDetails,
   type RuleList,
   type RulePatch,
   type RuleQuery,
@@ -153,14 +155,16 @@ export class Rules extends Context.Tag("core/Rules")<
             }
             const held = yield* store.registrations(rule.id)
             const planned = yield* plan(held, rule)
-            const { name = rule.name, intent = rule.intent, ended, paused } = planned
+            const { ended, paused } = planned
+            const details: RuleDetails = Struct.pick({ ...rule, ...planned }, ...RULE_DETAILS)
             const filters = yield* withPauses(account, planned.filters)
             const warnings = warningsOf(filters)
             const isSame =
-              name === rule.name && intent === rule.intent && filters.length + ended.length + paused.length === 0
+              RULE_DETAILS.every((field) => details[field] === rule[field]) &&
+              filters.length + ended.length + paused.length === 0
             if (isSame) return { rule, warnings }
             const candidate: NewRule = {
-              ...(yield* newRule(account, { name, intent }, filters)),
+              ...(yield* newRule(account, details, filters)),
               candidate: { of: rule.id, purpose: "update" }
             }
             const changed = Effect.map(read(account, id), (rule) => ({ rule, warnings }))
@@ -168,8 +172,7 @@ export class Rules extends Context.Tag("core/Rules")<
               ...(filters.length > 0 && { candidate: { rule: candidate, filters } }),
               limits: yield* limitsOf(account, platformsToJoin(held, planned)),
               change: {
-                name,
-                intent,
+                ...details,
                 by: Option.fromNullable((yield* Actor).key),
                 expectedVersion: rule.version,
                 ended,

@@ -1,13 +1,12 @@
 /** Plans changes of a rule: which registrations begin and which end. */
+import { Struct } from "effect"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { CheckedFilter } from "./checkDraft.ts"
-import type { RulePatch } from "./Rule.ts"
+import { RULE_DETAILS, type RuleDetails, type RulePatch } from "./Rule.ts"
 import { isPausedByAccount, type RuleChange, type StoredRegistration } from "./RuleStore.ts"
 
 /** A change of a rule. See `RuleChange`. */
-export interface Plan extends Pick<RuleChange, "ended" | "paused"> {
-  readonly name?: string
-  readonly intent?: string
+export interface Plan extends Pick<RuleChange, "ended" | "paused">, Pick<RulePatch, keyof RuleDetails> {
   /** To register. */
   readonly filters: ReadonlyArray<CheckedFilter>
 }
@@ -32,8 +31,7 @@ export const planUpdate = (
   const changed = checked.filter(({ platform, text }) => texts.get(platform.id) !== text)
   const isPaused = held.some(isPausedByAccount)
   return {
-    ...(patch.name !== undefined && { name: patch.name }),
-    ...(patch.intent !== undefined && { intent: patch.intent }),
+    ...Struct.pick(patch, ...RULE_DETAILS),
     filters: isPaused ? [] : changed,
     paused: isPaused ? changed.map(({ platform, text }) => ({ platform: platform.id, text })) : [],
     ended: [...texts.keys()].filter(

@@ -1,5 +1,5 @@
 /** What changed from one version of a rule to the next. */
-import type { RuleVersion } from "./Rule.ts"
+import { RULE_DETAILS, type RuleVersion } from "./Rule.ts"
 import type { StoredVersion } from "./RuleStore.ts"
 
 /** Newest first. */
@@ -12,7 +12,7 @@ const changesOf = (version: StoredVersion, before: StoredVersion | undefined): R
   if (before === undefined) return []
   const platforms = new Set([...Object.keys(version.overrides), ...Object.keys(before.overrides)])
   return [
-    ...(["name", "intent", "paused"] as const).filter((field) => version[field] !== before[field]),
+    ...([...RULE_DETAILS, "paused"] as const).filter((field) => version[field] !== before[field]),
     ...[...platforms]
       .filter((platform) => version.overrides[platform] !== before.overrides[platform])
       .map((platform) => `overrides.${platform}`)

@@ -1,5 +1,5 @@
 /** The shadow use cases: watch other filters beside those of a rule, compare them, and take them over. */
-import { Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { Context, Effect, Either, Layer, Option, Schema, Struct } from "effect"
 import { answeringWith, decisive } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
@@ -21,7 +21,7 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
+import { RULE_DETAILS, type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
 import { RuleStore, type StoredVersion } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
@@ -234,8 +234,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
             adopt({ shadows, matches, ids }, { id: rule.id, version: rule.version + 1 })
           ),
           change: {
-            name: rule.name,
-            intent: rule.intent,
+            ...Struct.pick(rule, ...RULE_DETAILS),
             by: Option.fromNullable((yield* Actor).key),
             expectedVersion: rule.version,
             ended: pair.platforms,
