@@ -1,11 +1,11 @@
 /** `RuleStore` in memory. */
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Struct } from "effect"
 import { RuleLimitReached, RuleNotFound, RuleVersionChanged } from "../../core/model/Errors.ts"
 import type { AccountId, KeyId, RuleId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { Registered } from "../../core/platforms/Platform.ts"
-import type { PausedBy, Rule } from "../../core/rules/Rule.ts"
+import { type PausedBy, RULE_DETAILS, type Rule, type RuleDetails } from "../../core/rules/Rule.ts"
 import {
   BEFORE_PROMOTION,
   BY_ACCOUNT,
@@ -242,7 +242,8 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const rule = visibleIn(account, id)
       if (rule === undefined) return yield* new RuleNotFound({ ruleId: id })
       const version = rule.versions.length
-      const { expectedVersion: expected, at, ended, name, intent, promotedSince = at } = wanted
+      const details: RuleDetails = Struct.pick(wanted, ...RULE_DETAILS)
+      const { expectedVersion: expected, at, ended, promotedSince = at } = wanted
       if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
       const candidate = rules.get(wanted.candidate)
       const isReady = (platform: PlatformId) =>
@@ -297,10 +298,9 @@ export const memoryRules: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       ]
       rules.set(id, {
         ...rule,
-        name,
-        intent,
+        ...details,
         registrations,
-        versions: [...rule.versions, versionOf(version + 1, { name, intent }, registrations, at, wanted.by)]
+        versions: [...rule.versions, versionOf(version + 1, details, registrations, at, wanted.by)]
       })
       if (before.length === 0) rules.delete(wanted.candidate)
       else {
@@ -479,7 +479,7 @@ const gapOf = (registration: MemoryRegistration, pause: Pause, from: Timestamp):
 
 const versionOf = (
   version: number,
-  { name, intent }: Pick<NewRule, "name" | "intent">,
+  details: RuleDetails,
   registrations: ReadonlyArray<MemoryRegistration>,
   at: Timestamp,
   by: Option.Option<KeyId>
@@ -487,8 +487,7 @@ const versionOf = (
   version,
   at,
   ...(Option.isSome(by) && { key_id: by.value }),
-  name,
-  intent,
+  ...Struct.pick(details, ...RULE_DETAILS),
   overrides: Object.fromEntries(registrations.map(({ platform, text }) => [platform, text])),
   paused: registrations.some(isByAccount)
 })
@@ -521,8 +520,7 @@ const isVisible = (rule: MemoryRule) => rule.candidate === undefined && isComple
 
 const toRule = (rule: MemoryRule, shadow: MemoryRule | undefined): Rule => ({
   id: rule.id,
-  name: rule.name,
-  intent: rule.intent,
+  ...Struct.pick(rule, ...RULE_DETAILS),
   platforms: platformsOf(rule),
   created_at: rule.createdAt,
   version: rule.versions.length,

@@ -10,6 +10,7 @@ import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { GapCause } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { newRule, noLimits } from "../../contract/samples.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
 import { ann } from "../world.ts"
@@ -24,7 +25,7 @@ const addRule = (created: number, held: number) =>
     const rules = yield* RuleStore
     const id = yield* (yield* Ids).rule
     const filters = [{ platform: "x", text: "word" }]
-    yield* rules.reserve({ id, accountId: ann, name: "n", intent: "i", createdAt: minute(created), filters }, new Map())
+    yield* rules.reserve(newRule(ann, { id, createdAt: minute(created), filters }), noLimits)
     yield* rules.activate(id, new Map([["x", { platformRuleId: id, translatedValue: "word" }]]), minute(held))
     return id
   })

@@ -12,6 +12,7 @@ import { type AccountId, firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleI
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import type { PlatformId } from "../../../fixtures/languages.ts"
+import { newRule, noLimits } from "../../contract/samples.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
@@ -41,7 +42,7 @@ const addRuleAs = (id: RuleId, accountId: AccountId) =>
     const store = yield* RuleStore
     const createdAt = yield* Timestamp.now
     const filters = [{ platform: "x", text: "word" }] as const
-    yield* store.reserve({ id, accountId, name: "n", intent: "i", createdAt, filters }, new Map())
+    yield* store.reserve(newRule(accountId, { id, createdAt, filters }), noLimits)
     const registered = { platformRuleId: "1", translatedValue: "word" }
     yield* store.activate(id, new Map([["x", registered]]), createdAt)
     return id

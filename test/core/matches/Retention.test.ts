@@ -9,6 +9,7 @@ import { type AccountId, firstMatchIdAt, fromUuid } from "../../../core/model/Id
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { newRule, noLimits } from "../../contract/samples.ts"
 import { idsOnly } from "../../platforms.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
@@ -166,7 +167,7 @@ function test(
       const rules = yield* RuleStore
       const createdAt = fromDate(new Date(START))
       const filters = [{ platform: "x" as const, text: "storm" }]
-      yield* rules.reserve({ id: rule, accountId: ann, name: "n", intent: "i", createdAt, filters }, new Map())
+      yield* rules.reserve(newRule(ann, { id: rule, createdAt, filters }), noLimits)
       const registered = { platformRuleId: "1", translatedValue: "storm" }
       yield* rules.activate(rule, new Map([["x" as const, registered]]), createdAt)
       yield* body(logged)

@@ -4,6 +4,7 @@ import { Deferred, Effect, Either, Exit, Fiber, FiberId, Option, TestClock } fro
 import { fromUuid, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { newRule, noLimits } from "../../contract/samples.ts"
 import { ann, bob, both, on, test } from "../world.ts"
 
 /** Simulates a crash right after the rule was reserved. */
@@ -12,7 +13,7 @@ const reserved = (store: typeof RuleStore.Service, text: string) =>
     const id = fromUuid("rule", "01890000-0000-7000-8000-000000000001")
     const createdAt = yield* Timestamp.now
     const filters = [{ platform: "x", text } as const, { platform: "firehose", text } as const]
-    yield* store.reserve({ id, accountId: ann, name: "n", intent: "i", createdAt, filters }, new Map())
+    yield* store.reserve(newRule(ann, { id, createdAt, filters }), noLimits)
     return id
   })
 
