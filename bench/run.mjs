@@ -29,13 +29,13 @@ Builds and runs the benchmarks one after the other, checks their targets, and co
 the last release in bench/results.md. Runs all of them if none is named:
   console   the sizes of the web console, as they travel
   engine    the matching engine and its peers: more than an hour
-  gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
+  gateway   CPU per request of our gateway, Fastify and trpc-to-openapi, on Node and Deno
   ingest    durable matches per second compared with bare ways of writing, latency, and listing
   isolation what one account can do to others: delays under attack, memory and floods, on both stores
   push      event streams compared with a bare broadcaster on node:http
   servers   two servers on one Postgres compared with one: events accepted and matches delivered
   start     CPU, memory and disk of a start, compared with node -e 0
-  syntax    parsing rules, compared with the Lucene parsers of npm
+  syntax    CPU of parsing and checking a filter
 
   --smoke   run everything once, a few seconds each, to show that it works; targets are not checked
   --quick   engine: up to 10,000 rules, about two minutes; targets are for more rules and are not checked

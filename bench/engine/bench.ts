@@ -29,21 +29,21 @@ interface Plan {
 }
 
 const FULL: Plan = {
-  pace: { warmUpMillis: 2_000, rounds: 5, roundMillis: 400, latencyMillis: 700 },
+  pace: { warmUpMillis: 2_000, rounds: 5, roundMillis: 400 },
   sizes: [
     ["posts", [1_000, 10_000, 100_000, 1_000_000]],
     ["pages", [1_000, 10_000, 100_000]]
   ]
 }
 const QUICK: Plan = {
-  pace: { warmUpMillis: 800, rounds: 5, roundMillis: 150, latencyMillis: 300 },
+  pace: { warmUpMillis: 800, rounds: 5, roundMillis: 150 },
   sizes: [
     ["posts", [1_000, 10_000]],
     ["pages", [1_000]]
   ]
 }
 const SMOKE: Plan = {
-  pace: { warmUpMillis: 10, rounds: 1, roundMillis: 20, latencyMillis: 20 },
+  pace: { warmUpMillis: 10, rounds: 1, roundMillis: 20 },
   sizes: [
     ["posts", [200]],
     ["pages", [200]]

@@ -10,7 +10,6 @@ export interface Contender {
   readonly round: (millis: number) => Promise<Round>
   /** Rules that match each of the first timed events: ascending numbers, separated by commas. */
   readonly sets: (events: number) => Promise<ReadonlyArray<string>>
-  readonly latency: (millis: number) => Promise<Latency | null>
   readonly stop: () => Promise<void>
 }
 
@@ -24,11 +23,6 @@ export interface Round {
   readonly events: number
   readonly cpuMicros: number
   readonly matches: number
-}
-
-export interface Latency {
-  readonly p50Micros: number
-  readonly p99Micros: number
 }
 
 /** Resolves once the process has loaded its rules. */
@@ -51,7 +45,6 @@ export const startContender = async (command: string, options: ReadonlyArray<str
       figures: await answer<LoadFigures>(),
       round: (millis) => ask(`round ${millis}`),
       sets: (events) => ask(`sets ${events}`),
-      latency: (millis) => ask(`latency ${millis}`),
       profile: (millis) => ask(`profile ${millis}`),
       stop: async () => {
         child.kill()

@@ -2,7 +2,7 @@
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { isSmoke } from "../figures.ts"
-import { type Contender, type Latency, type Round, type Runner, startContender } from "./contender.ts"
+import { type Contender, type Round, type Runner, startContender } from "./contender.ts"
 import type { LoadFigures } from "./peers/loaded.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 
@@ -19,7 +19,6 @@ export interface Result {
   /** CPU microseconds per event, round by round. */
   readonly micros: ReadonlyArray<number>
   readonly matchesPerEvent: number
-  readonly latency: Latency | null
   /** The first event with different matches. */
   readonly difference: string | undefined
 }
@@ -30,7 +29,6 @@ export interface Pace {
   readonly warmUpMillis: number
   readonly rounds: number
   readonly roundMillis: number
-  readonly latencyMillis: number
 }
 
 export interface Race {
@@ -84,7 +82,6 @@ export const runRace = async (options: {
         figures: contender.figures,
         micros: rounds.map(({ cpuMicros, events }) => cpuMicros / events),
         matchesPerEvent: sum(rounds.map(({ matches }) => matches)) / sum(rounds.map(({ events }) => events)),
-        latency: await contender.latency(pace.latencyMillis),
         difference: isInexact ? undefined : differenceOf(sets[0] ?? [], sets[index] ?? [])
       })
     }

@@ -1,13 +1,12 @@
 /**
  * Runs one engine. Reads commands from standard input, one per line, and answers each with a line of JSON: `round <ms>`
- * (CPU time for some events), `sets <count>` (exact matches of the first events), `latency <ms>` (time of single
- * events), `profile <ms>` (functions that take most of a round).
+ * (CPU time for some events), `sets <count>` (exact matches of the first events), `profile <ms>` (functions that take
+ * most of a round).
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { startProfile } from "../figures.ts"
 import type { Loaded } from "./peers/loaded.ts"
-import { percentile } from "./peers/pauses.ts"
 import { type WorkloadName, workloads } from "./workload/workload.ts"
 
 const loaders: Readonly<Record<string, () => Promise<Load>>> = {
@@ -37,7 +36,6 @@ for await (const line of createInterface(process.stdin)) {
   const [command, amount] = line.split(" ")
   if (command === "round") answer(round(Number(amount)))
   if (command === "sets") answer(sets(Number(amount)))
-  if (command === "latency") answer(latency(Number(amount)))
   if (command === "profile") answer(await profile(Number(amount)))
 }
 
@@ -82,17 +80,4 @@ function sets(events: number): ReadonlyArray<string> {
   return loaded.lines
     .slice(training, training + events)
     .map((line) => [...loaded.prepare(line)()].sort((a, b) => a - b).join(","))
-}
-
-function latency(millis: number): { readonly p50Micros: number; readonly p99Micros: number } {
-  const times: Array<number> = []
-  const end = performance.now() + millis
-  while (performance.now() < end) {
-    for (const match of take(batch)) {
-      const start = performance.now()
-      match()
-      times.push(performance.now() - start)
-    }
-  }
-  return { p50Micros: percentile(times, 0.5) * 1_000, p99Micros: percentile(times, 0.99) * 1_000 }
 }

@@ -45,29 +45,16 @@ export const figuresOf = (races: ReadonlyArray<Race>): ReadonlyArray<Figure> => 
 
 // ---- helpers ----
 
-const HEADINGS = [
-  "",
-  "events/s",
-  "CPU µs",
-  "lowest–highest",
-  "p50 µs",
-  "p99 µs",
-  "matches",
-  "bytes/rule",
-  "add µs",
-  "× slower"
-]
+const HEADINGS = ["", "events/s", "CPU µs", "lowest–highest", "matches", "bytes/rule", "add µs", "× slower"]
 
 const cellsOf = (result: Result, ours: Result | undefined): ReadonlyArray<string> => {
-  const { title, figures, micros, matchesPerEvent, latency } = result
+  const { title, figures, micros, matchesPerEvent } = result
   const shown = (value: number | undefined, digits: number) => value?.toFixed(value < 1_000 ? digits : 0) ?? "-"
   return [
     title,
     (1e6 / median(micros)).toFixed(0),
     shown(median(micros), 1),
     `${shown(Math.min(...micros), 1)}–${shown(Math.max(...micros), 1)}`,
-    shown(latency?.p50Micros, 1),
-    shown(latency?.p99Micros, 1),
     shown(matchesPerEvent, 3),
     shown(figures.bytesPerRule, 0),
     shown(figures.addMicros, 1),

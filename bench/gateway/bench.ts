@@ -1,4 +1,4 @@
-/** Compares CPU time per request of our gateway, node:http, Fastify and trpc-to-openapi. */
+/** Compares CPU time per request of our gateway, Fastify and trpc-to-openapi. */
 import { isDeepStrictEqual } from "node:util"
 import { type Figure, isMissed, isSmoke, median, overRounds, reportFigures } from "../figures.ts"
 import { load } from "./client.ts"
@@ -12,7 +12,6 @@ const REQUESTS_PER_ROUND = isSmoke ? 20 : 400
 const WARM_UP_REQUESTS = isSmoke ? 20 : 8_000
 
 const SERVERS = [
-  ["node", "raw"],
   ["node", "fastify"],
   ["node", "trpc-to-openapi"],
   ["node", "earshot"],
@@ -108,7 +107,7 @@ function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray
   }
   for (const runtime of RUNTIMES) {
     const ours = `${runtime} earshot`
-    for (const other of ["node raw", "node fastify", `${runtime} trpc-to-openapi`]) {
+    for (const other of ["node fastify", `${runtime} trpc-to-openapi`]) {
       console.log(`  ${ours} = ${median(ratios(ours, other)).toFixed(2)} × ${other}`)
     }
   }

@@ -11,8 +11,7 @@ type Handler = (request: Request) => Promise<Response>
 
 /** Dynamic imports: a server loads only its own code. */
 const variants: Readonly<Record<string, () => Promise<number>>> = {
-  raw: async () => (await import("./bare.ts")).raw(),
-  fastify: async () => (await import("./bare.ts")).onFastify(),
+  fastify: async () => (await import("./fastify.ts")).onFastify(),
   "trpc-to-openapi": async () => {
     const { handler } = await import("./trpcToOpenApi.ts")
     return Effect.runPromise(listen(handler))

@@ -8,7 +8,7 @@ import { KINDS, type Listing, measureLists } from "./listing.ts"
 import { RULES } from "./posts.ts"
 import { printProfile, type Result, race, ratiosTo, report, rowsPerSecond } from "./race.ts"
 import { layer, makeRules, startIngest } from "./setup.ts"
-import { BARE, bareWriter, COPY, copyWriter, makeRawTables, PIPELINE, pipelineWriter, rowsWriter } from "./writers.ts"
+import { BARE, bareWriter, COPY, copyWriter, makeRawTable, PIPELINE, pipelineWriter } from "./writers.ts"
 
 /** On Postgres a batch is sent while the one before is being stored. The embedded store runs in this process. */
 const MIN_OF_BARE = { Postgres: 1.3, PGlite: 1 }
@@ -40,13 +40,8 @@ function measureEngine(engine: Engine) {
       Effect.gen(function* () {
         const owned = yield* makeRules(RULES)
         const feed = yield* startIngest
-        yield* makeRawTables
-        const results = yield* race([
-          pipelineWriter(feed),
-          bareWriter(owned),
-          rowsWriter(owned),
-          copyWriter(owned, engine)
-        ])
+        yield* makeRawTable
+        const results = yield* race([pipelineWriter(feed), bareWriter(owned), copyWriter(owned, engine)])
         report(engine.name, results)
         const latencies = yield* addedLatency(feed, owned)
         console.log(

@@ -19,7 +19,6 @@ export interface Writer {
 
 export const PIPELINE = "the whole pipeline"
 export const BARE = "bare insert loop"
-export const ROWS = "multi-row INSERT"
 export const COPY = "one COPY"
 
 /** The pipeline's maximum batch. */
@@ -73,26 +72,6 @@ export const insertBare = (sql: SqlClient, rows: ReadonlyArray<ReturnType<Return
   return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), { self: "" })
 }
 
-export const rowsWriter = (owned: AccountRules): Writer => ({
-  title: ROWS,
-  table: "raw_rows",
-  prepare: (posts) =>
-    Effect.map(SqlClient, (sql) => {
-      const batches = batchesOf(posts.map(rowOf(owned)), BATCH)
-      return Effect.forEach(
-        batches,
-        (rows) => {
-          const values = rows.map((row) => columnsOf(row))
-          const placeholders = values.map(
-            (columns, at) => `(${columns.map((_, i) => `$${at * columns.length + i + 1}`)})`
-          )
-          return sql.unsafe(`insert into raw_rows (${COLUMNS}) values ${placeholders}`, values.flat())
-        },
-        { discard: true }
-      )
-    })
-})
-
 /** One COPY, thus one transaction, of prepared text. */
 export const copyWriter = (owned: AccountRules, engine: Engine): Writer => ({
   title: COPY,
@@ -104,12 +83,10 @@ export const copyWriter = (owned: AccountRules, engine: Engine): Writer => ({
 })
 
 /** With the columns, indexes and foreign key of `matches`. */
-export const makeRawTables = Effect.gen(function* () {
+export const makeRawTable = Effect.gen(function* () {
   const sql = yield* SqlClient
-  for (const table of ["raw_rows", "raw_copy"]) {
-    yield* sql`create table ${sql(table)} (like matches including all)`
-    yield* sql`alter table ${sql(table)} add foreign key (rule_id) references rules on delete cascade`
-  }
+  yield* sql`create table raw_copy (like matches including all)`
+  yield* sql`alter table raw_copy add foreign key (rule_id) references rules on delete cascade`
 })
 
 export const rowOf =

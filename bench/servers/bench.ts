@@ -1,16 +1,15 @@
-/** Measures two servers on one Postgres: events accepted, matches delivered, and the turns of the writers. */
+/** Measures two servers on one Postgres: events accepted and matches delivered. */
 import pg from "pg"
 import { startPostgres } from "../../fixtures/postgres.ts"
 import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
 import { type Account, createRules, sendEvents, subscribe } from "./load.ts"
 import { command, postgresCpu, type Server, startServer } from "./servers.ts"
-import { sampleTurns, type TurnSamples, withoutTurns } from "./turns.ts"
 
 const ROUNDS = isSmoke ? 1 : 5
 const EVENTS = isSmoke ? 400 : 20_000
 const PER_REQUEST = isSmoke ? 50 : 250
 const WARM_UP = isSmoke ? 80 : 20_000
-/** One event of this many matches a rule, except when the turns are measured. */
+/** One event of this many matches a rule. */
 const ONE_IN = 4
 const SUBSCRIBERS = isSmoke ? 8 : 200
 const LIVE_MATCHES = isSmoke ? 16 : 400
@@ -27,13 +26,6 @@ interface Costs {
   readonly postgresPerEvent: number
   readonly deliveries: number
   readonly serversPerDelivery: number
-}
-
-/** Matches per second, and how often writers waited. */
-interface Turns {
-  readonly taken: number
-  readonly notTaken: number
-  readonly samples: TurnSamples
 }
 
 const postgres = await startPostgres(["fsync=on", "shared_buffers=512MB", "max_wal_size=4GB"])
@@ -59,23 +51,21 @@ async function measureAll(both: Urls): Promise<ReadonlyArray<Figure>> {
     for (const url of first) await createRules(url, account)
     accounts.push(account)
   }
-  await send(both, WARM_UP, ONE_IN)
+  await send(both, WARM_UP)
 
   const one: Array<Costs> = []
   const two: Array<Costs> = []
-  const turns: Array<Turns> = []
   for (let round = 0; round < ROUNDS; round++) {
     const steps = [async () => void one.push(await measure(first)), async () => void two.push(await measure(both))]
     // The order changes, so that neither is always the second one.
     for (const step of round % 2 === 0 ? steps : steps.reverse()) await step()
-    turns.push(await measureTurns(both, round % 2 === 0))
   }
-  return report(one, two, turns)
+  return report(one, two)
 }
 
 async function measure(urls: Urls): Promise<Costs> {
   const before = await cpuTimes()
-  const events = await send(urls, EVENTS, ONE_IN)
+  const events = await send(urls, EVENTS)
   const sent = await cpuTimes()
   const { count, perSecond } = await deliver(urls)
   const delivered = await cpuTimes()
@@ -97,9 +87,9 @@ async function cpuTimes() {
 }
 
 /** Returns the events per second. */
-async function send(urls: Urls, events: number, oneIn: number): Promise<number> {
+async function send(urls: Urls, events: number): Promise<number> {
   const startedAt = performance.now()
-  await sendEvents({ urls, accounts, events, perRequest: PER_REQUEST, oneIn })
+  await sendEvents({ urls, accounts, events, perRequest: PER_REQUEST, oneIn: ONE_IN })
   return (events / (performance.now() - startedAt)) * 1_000
 }
 
@@ -119,21 +109,7 @@ async function deliver(urls: Urls) {
   }
 }
 
-/** Every event matches: this is about writing matches. */
-async function measureTurns(urls: Urls, isTakenFirst: boolean): Promise<Turns> {
-  const write = () => send(urls, EVENTS / 2, 1)
-  const before = isTakenFirst ? Number.NaN : await withoutTurns(client, write)
-  const writing = write()
-  const samples = await sampleTurns(client, writing)
-  const taken = await writing
-  return { taken, samples, notTaken: isTakenFirst ? await withoutTurns(client, write) : before }
-}
-
-function report(
-  one: ReadonlyArray<Costs>,
-  two: ReadonlyArray<Costs>,
-  turns: ReadonlyArray<Turns>
-): ReadonlyArray<Figure> {
+function report(one: ReadonlyArray<Costs>, two: ReadonlyArray<Costs>): ReadonlyArray<Figure> {
   const of = (key: keyof Costs, costs: ReadonlyArray<Costs>) => median(costs.map((each) => each[key]))
   const ratio = (key: keyof Costs) => median(two.map((each, round) => each[key] / (one[round]?.[key] ?? Number.NaN)))
   console.log(
@@ -150,23 +126,12 @@ function report(
   for (const key of Object.keys(titles) as ReadonlyArray<keyof Costs>) {
     console.log(row([titles[key], of(key, one).toFixed(0), of(key, two).toFixed(0), ratio(key).toFixed(2)]))
   }
-
-  const taken = median(turns.map((each) => each.taken))
-  const gain = median(turns.map((each) => each.notTaken / each.taken))
-  const count = (key: keyof TurnSamples) => turns.reduce((sum, { samples }) => sum + samples[key], 0)
-  const waiting = (count("waiting") / Math.max(count("writing"), 1)) * 100
-  console.log(`  two servers write ${taken.toFixed(0)} matches per second, without turns ${gain.toFixed(2)} × as many`)
-  console.log(`  writers wait for their turn in ${waiting.toFixed(0)} % of the time of their statements`)
-
   return [
     { name: "events, two servers relative to one", value: ratio("events"), unit: "×", better: "higher" },
     { name: "deliveries, two servers relative to one", value: ratio("deliveries"), unit: "×", better: "higher" },
     { name: "CPU per event, two servers relative to one", value: ratio("serversPerEvent"), unit: "×", better: "lower" },
-    { name: "matches without turns, relative to with", value: gain, unit: "×", better: "lower" },
-    { name: "waiting for the turn", value: waiting, unit: "%", better: "lower" },
     { name: "events, one server", value: of("events", one), unit: "/s", better: "higher" },
     { name: "deliveries, one server", value: of("deliveries", one), unit: "/s", better: "higher" },
-    { name: "matches written, two servers", value: taken, unit: "/s", better: "higher" },
     { name: "CPU of a server per event", value: of("serversPerEvent", one), unit: "µs", better: "lower" },
     { name: "CPU of Postgres per event", value: of("postgresPerEvent", one), unit: "µs", better: "lower" }
   ]

@@ -1,6 +1,5 @@
-/** Compares the CPU time of parsing a typical rule with a Lucene parser of npm. */
+/** Measures the CPU time of parsing and checking a typical rule. */
 import process from "node:process"
-import lucene from "lucene"
 import * as Firehose from "../../core/syntax/firehose/language.ts"
 import * as X from "../../core/syntax/x/language.ts"
 import { checkRule } from "../../fixtures/languages.ts"
@@ -11,11 +10,8 @@ const ROUNDS = isSmoke ? 1 : 25
 const WARM_UP_ROUNDS = isSmoke ? 0 : 5
 const MICROS_PER_BATCH = 20_000
 
-/** Maximum CPU per rule, and minimum speed-up over the peer. */
+/** CPU per rule. */
 const MAX_MICROS = 50
-const MIN_RATIO = 3
-
-const PEER = "lucene, parse"
 
 interface Reader {
   readonly title: string
@@ -25,15 +21,10 @@ interface Reader {
 }
 
 const readers: ReadonlyArray<Reader> = [
-  { title: "earshot firehose, parse", rules: firehoseRules, read: (rule) => Firehose.parse(rule).ast !== undefined },
-  {
-    title: "earshot firehose, check",
-    rules: firehoseRules,
-    read: (rule) => checkRule("firehose", rule).rule !== undefined
-  },
-  { title: PEER, rules: firehoseRules, read: (rule) => lucene.parse(rule) !== undefined },
-  { title: "earshot x, parse", rules: xRules, read: (rule) => X.parse(rule).rule !== undefined },
-  { title: "earshot x, check", rules: xRules, read: (rule) => checkRule("x", rule).rule !== undefined }
+  { title: "firehose, parse", rules: firehoseRules, read: (rule) => Firehose.parse(rule).ast !== undefined },
+  { title: "firehose, check", rules: firehoseRules, read: (rule) => checkRule("firehose", rule).rule !== undefined },
+  { title: "x, parse", rules: xRules, read: (rule) => X.parse(rule).rule !== undefined },
+  { title: "x, check", rules: xRules, read: (rule) => checkRule("x", rule).rule !== undefined }
 ]
 
 for (const { title, rules, read } of readers) {
@@ -51,26 +42,12 @@ for (const [title, values] of micros) {
   )
 }
 
-const ours = micros.get("earshot firehose, parse") ?? []
-const theirs = micros.get(PEER) ?? []
-const ratio = median(ours.map((value, round) => (theirs[round] ?? Number.NaN) / value))
-console.log(`\n  ${ratio.toFixed(1)} × as fast as ${PEER}`)
-
-reportFigures([
-  ...[...micros]
-    .filter(([title]) => title.startsWith("earshot"))
-    .map(([title, values]): Figure => {
-      const target = title.endsWith("parse") ? MAX_MICROS : undefined
-      return { name: title.slice("earshot ".length), value: median(values), unit: "µs", better: "lower", target }
-    }),
-  {
-    name: `firehose, parse: times as fast as ${PEER}`,
-    value: ratio,
-    unit: "×",
-    better: "higher",
-    target: MIN_RATIO
-  }
-])
+reportFigures(
+  [...micros].map(([title, values]): Figure => {
+    const target = title.endsWith("parse") ? MAX_MICROS : undefined
+    return { name: title, value: median(values), unit: "µs", better: "lower", target }
+  })
+)
 
 // ---- helpers ----
 

@@ -91,7 +91,6 @@ public final class MonitorBench {
       switch (words[0]) {
         case "round" -> round(amount * 1_000_000);
         case "sets" -> sets((int) amount);
-        case "latency" -> latency(amount * 1_000_000);
         default -> answer("null");
       }
     }
@@ -123,21 +122,6 @@ public final class MonitorBench {
               .collect(Collectors.joining(",", "\"", "\"")));
     }
     answer(all.toString());
-  }
-
-  private void latency(long nanos) throws IOException {
-    List<Long> times = new ArrayList<>();
-    long end = System.nanoTime() + nanos;
-    while (System.nanoTime() < end) {
-      String[] event = take();
-      long start = System.nanoTime();
-      match(event);
-      times.add(System.nanoTime() - start);
-    }
-    Collections.sort(times);
-    answer(
-        "{\"p50Micros\":" + times.get(times.size() / 2) / 1e3
-            + ",\"p99Micros\":" + times.get((int) (times.size() * 0.99)) / 1e3 + "}");
   }
 
   private String[] take() {

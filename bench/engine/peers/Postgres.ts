@@ -119,7 +119,6 @@ export class PostgresCluster {
         }
         return sets
       },
-      latency: () => Promise.resolve(null),
       stop: () => client.end()
     }
   }
