@@ -113,14 +113,16 @@ export class Control {
   readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>
     Effect.sync(() => this.x.postsById.change(change))
 
-  readonly state: Effect.Effect<State> = Effect.suspend(() =>
-    Effect.map(this.world.now, (now): State => {
+  /** As JSON. Times of connections are in milliseconds. */
+  readonly state = Effect.suspend(() =>
+    Effect.map(this.world.now, (now) => {
       const { ledger, faults } = this.world
       return {
         now: new Date(now).toISOString(),
         x: {
           rules: [...this.x.rules.values()].map(({ canonical: _, activeAt: __, ...rule }) => rule),
           connections: this.x.openStreams().map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          /** Includes slots still held for disconnected clients. */
           slots_taken: this.x.takenSlots(now),
           published: this.x.published,
           posts_read: this.x.usage.total
@@ -151,48 +153,7 @@ export class Control {
   readonly close: Effect.Effect<void> = Effect.sync(() => this.world.close())
 }
 
-/** The state as JSON. Times of connections are in milliseconds. */
-export interface State {
-  readonly now: string
-  readonly x: {
-    readonly rules: ReadonlyArray<HeldRule>
-    readonly connections: ReadonlyArray<OpenConnection>
-    /** Includes slots still held for disconnected clients. */
-    readonly slots_taken: number
-    readonly published: number
-    readonly posts_read: number
-  }
-  readonly firehose: {
-    readonly taps: ReadonlyArray<{
-      readonly id: string
-      readonly name: string
-      readonly paused: boolean
-      readonly rules: ReadonlyArray<HeldRule>
-      readonly kept_matches: number
-    }>
-    readonly connections: ReadonlyArray<OpenConnection>
-    readonly published: number
-    readonly matches_paid: number
-  }
-  readonly calls: World["ledger"]["calls"]
-  readonly windows: World["ledger"]["callWindows"]
-  readonly most_connections: World["ledger"]["peakConnections"]
-  readonly connection_attempts: World["ledger"]["attempts"]
-  readonly violations: World["ledger"]["violations"]
-  readonly faults_fired: Readonly<Record<string, number>>
-}
-
-interface HeldRule {
-  readonly id: string
-  readonly value: string
-  readonly tag?: string
-}
-
-interface OpenConnection {
-  readonly id: string
-  readonly openedAt: number
-  readonly sent: number
-}
+export type State = Effect.Effect.Success<Control["state"]>
 
 // ---- helpers ----
 
