@@ -5,9 +5,7 @@ import { invalidRequest } from "./problems.ts"
 import type { XCall } from "./XCall.ts"
 import type { XState, XStream } from "./XState.ts"
 
-export const listConnections = ({ state, call, headers }: XCall): Reply => {
-  const refuse = (name: string, message: string) =>
-    invalidRequest(state.world.settings, { message, parameters: { [name]: [call.query.get(name) ?? ""] } }, headers)
+export const listConnections = ({ state, call, refuse }: XCall): Reply => {
   const status = call.query.get("status") ?? "active"
   if (!["active", "inactive", "all"].includes(status)) {
     return refuse("status", `The \`status\` query parameter value [${status}] is not one of [active,inactive,all]`)
@@ -30,31 +28,30 @@ export const listConnections = ({ state, call, headers }: XCall): Reply => {
   const found = state.streams.filter(isWanted)
   const page = found.slice(start, start + max)
   const meta = { result_count: page.length, ...(start + max < found.length && { next_token: String(start + max) }) }
-  return jsonReply(
-    200,
-    { ...(page.length > 0 && { data: page.map((stream) => streamJson(stream, active.has(stream))) }), meta },
-    headers
-  )
+  return jsonReply(200, {
+    ...(page.length > 0 && { data: page.map((stream) => streamJson(stream, active.has(stream))) }),
+    meta
+  })
 }
 
 /** Ends all streams, those of one endpoint, or those listed in the body. */
-export const killConnections = ({ state, call, headers }: XCall): Reply => {
+export const killConnections = ({ state, call }: XCall): Reply => {
   const target = call.path.slice("/2/connections".length)
   if (target === "/all" || target === `/${FILTERED_STREAM}`) {
     const ids = state.activeStreams(call.now).map(({ id }) => id)
-    return jsonReply(200, { data: kill(state, ids, call.now) }, headers)
+    return jsonReply(200, { data: kill(state, ids, call.now) })
   }
   if (target !== "") {
     const endpoint = target.slice(1)
     const message = `The endpoint [${endpoint}] is not one of [${FILTERED_STREAM}]`
-    return invalidRequest(state.world.settings, { message, parameters: { endpoint_id: [endpoint] } }, headers)
+    return invalidRequest(state.world.settings, { message, parameters: { endpoint_id: [endpoint] } })
   }
   const body = parseJson(call.body)?.value
   if (!isKillList(body)) {
     const message = "The body must hold `uuids`, a list of 1 to 100 ids"
-    return invalidRequest(state.world.settings, { message, parameters: {} }, headers)
+    return invalidRequest(state.world.settings, { message, parameters: {} })
   }
-  return jsonReply(200, { data: kill(state, body.uuids, call.now) }, headers)
+  return jsonReply(200, { data: kill(state, body.uuids, call.now) })
 }
 
 // ---- helpers ----

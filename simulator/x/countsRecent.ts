@@ -6,18 +6,17 @@ import * as Language from "../../core/syntax/x/language.ts"
 import { toSearch } from "../../core/syntax/x/search.ts"
 import { instantOf } from "../../core/text/json.ts"
 import { blockingIssues } from "../blockingIssues.ts"
-import type { Settings, Tier } from "../settings.ts"
+import type { Settings } from "../settings.ts"
 import { jsonReply, type Reply } from "../wire.ts"
-import { clientForbidden, invalidRequest } from "./problems.ts"
+import { planOf } from "./plan.ts"
+import { clientForbidden } from "./problems.ts"
 import { detailsOf } from "./ruleErrors.ts"
 import type { XCall } from "./XCall.ts"
 
-export const countsRecent = ({ state, call, headers }: XCall): Reply => {
+export const countsRecent = ({ state, call, refuse }: XCall): Reply => {
   const { settings } = state.world
   const { now, query } = call
-  if (settings.x.tier === "free") return clientForbidden(settings, headers)
-  const refuse = (name: string, message: string) =>
-    invalidRequest(settings, { message, parameters: { [name]: [query.get(name) ?? ""] } }, headers)
+  if (settings.x.tier === "free") return clientForbidden(settings)
   const unknown = [...query.keys()].find((name) => !parameters.includes(name))
   if (unknown !== undefined)
     return refuse(unknown, `The query parameter [${unknown}] is not one of [${parameters.join(",")}]`)
@@ -49,7 +48,7 @@ export const countsRecent = ({ state, call, headers }: XCall): Reply => {
     end: new Date(end).toISOString(),
     tweet_count: count
   }))
-  return jsonReply(200, { data, meta: { total_tweet_count: times.length } }, headers)
+  return jsonReply(200, { data, meta: { total_tweet_count: times.length } })
 }
 
 // ---- helpers ----
@@ -61,23 +60,15 @@ const parameters = ["query", "granularity", "start_time", "end_time"]
 /** In milliseconds. */
 const sizes: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: DAY_MILLIS }
 
-const queryLengths: Readonly<Record<Tier, number>> = {
-  free: 512,
-  basic: 512,
-  "pay-per-use": 512,
-  pro: 1_024,
-  enterprise: 4_096
-}
-
 /** Left is X's message for an invalid query. */
-const expressionOf = (query: string, { x }: Settings): Either.Either<Expression, string> => {
+const expressionOf = (query: string, settings: Settings): Either.Either<Expression, string> => {
   if (query === "") return Either.left("The `query` query parameter can not be empty")
-  const maxLength = x.max_query_length ?? queryLengths[x.tier]
+  const maxLength = planOf(settings).maxQueryLength
   if (query.length > maxLength) {
     return Either.left(`The \`query\` query parameter value length [${query.length}] is not between 1 and ${maxLength}`)
   }
   const { rule, issues } = Language.check(query, { maxLength })
-  const blocking = blockingIssues(issues, x.refused_warnings)
+  const blocking = blockingIssues(issues, settings.x.refused_warnings)
   if (rule === undefined || blocking.length > 0) return Either.left(processing(detailsOf(query, blocking, maxLength)))
   const { without } = toSearch(rule.ast)
   return without.length === 0

@@ -5,10 +5,8 @@ import { CLIENT_APP_ID, invalidRequest } from "./problems.ts"
 import type { XCall } from "./XCall.ts"
 import type { XRule } from "./XState.ts"
 
-export const listRules = ({ state, call, headers }: XCall): Reply => {
+export const listRules = ({ state, call, refuse }: XCall): Reply => {
   const { world } = state
-  const refuse = (name: string, message: string) =>
-    invalidRequest(world.settings, { message, parameters: { [name]: [call.query.get(name) ?? ""] } }, headers)
   const ids = call.query.get("ids")?.split(",")
   if (ids !== undefined && (ids.length > 1_000 || ids.some((id) => !/^[0-9]{1,19}$/.test(id)))) {
     return refuse("ids", "The `ids` query parameter takes 1 to 1000 rule ids of 1 to 19 digits")
@@ -34,7 +32,7 @@ export const listRules = ({ state, call, headers }: XCall): Reply => {
     result_count: page.length,
     ...(start + max < rules.length && { next_token: (start + max).toString(32).toUpperCase().padStart(16, "0") })
   }
-  return jsonReply(200, page.length === 0 ? { meta } : { data: page.map(ruleJson), meta }, headers)
+  return jsonReply(200, page.length === 0 ? { meta } : { data: page.map(ruleJson), meta })
 }
 
 export const ruleJson = ({ id, value, tag }: Pick<XRule, "id" | "value" | "tag">) => ({
@@ -51,13 +49,13 @@ const countFields = [
   "project_rules_count"
 ]
 
-export const ruleCounts = ({ state, call, headers }: XCall): Reply => {
+export const ruleCounts = ({ state, call }: XCall): Reply => {
   const { settings } = state.world
   const requested = call.query.get("rules_count.fields")?.split(",")
   const unknown = requested?.find((name) => !countFields.includes(name))
   if (unknown !== undefined) {
     const message = `The \`rules_count.fields\` query parameter value [${unknown}] is not one of [${countFields.join(",")}]`
-    return invalidRequest(settings, { message, parameters: { "rules_count.fields": [unknown] } }, headers)
+    return invalidRequest(settings, { message, parameters: { "rules_count.fields": [unknown] } })
   }
   const number = (value: number) => (settings.x.counts_as === "strings" ? String(value) : value)
   const { cap, isLowered } = state.ruleCap(call.now)
@@ -71,9 +69,5 @@ export const ruleCounts = ({ state, call, headers }: XCall): Reply => {
     all_project_client_apps: [app]
   }
   const shown = requested ?? countFields.filter((name) => name !== "all_project_client_apps")
-  return jsonReply(
-    200,
-    { data: Object.fromEntries(Object.entries(all).filter(([name]) => shown.includes(name))) },
-    headers
-  )
+  return jsonReply(200, { data: Object.fromEntries(Object.entries(all).filter(([name]) => shown.includes(name))) })
 }

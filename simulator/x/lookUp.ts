@@ -5,17 +5,16 @@ import type { PostState } from "./Posts.ts"
 import { invalidRequest, missingPost } from "./problems.ts"
 import type { XCall } from "./XCall.ts"
 
-export const lookUpPosts = ({ state, call, headers }: XCall): Reply => {
+export const lookUpPosts = ({ state, call, refuse }: XCall): Reply => {
   const { settings } = state.world
   const text = call.query.get("ids") ?? ""
   const ids = [...new Set(text.split(","))]
-  const refuse = (name: string, message: string, value: string) =>
-    invalidRequest(settings, { message, parameters: { [name]: [value] } }, headers)
   const invalid = ids.find((id) => !/^[0-9]{1,19}$/.test(id))
   if (invalid !== undefined) {
-    return refuse("ids", `The \`ids\` query parameter value [${invalid}] is not valid`, invalid)
+    const message = `The \`ids\` query parameter value [${invalid}] is not valid`
+    return invalidRequest(settings, { message, parameters: { ids: [invalid] } })
   }
-  if (ids.length > MAX_IDS) return refuse("ids", `size must be between 1 and ${MAX_IDS}`, text)
+  if (ids.length > MAX_IDS) return refuse("ids", `size must be between 1 and ${MAX_IDS}`)
   const fields = new Set([...DEFAULT_FIELDS, ...(call.query.get("tweet.fields") ?? "").split(",")])
   const data: Array<JsonObject> = []
   const errors: Array<unknown> = []
@@ -29,7 +28,7 @@ export const lookUpPosts = ({ state, call, headers }: XCall): Reply => {
     const shown = Object.entries(shownAs(id, post)).filter(([name]) => fields.has(name))
     data.push(Object.fromEntries(shown))
   }
-  return jsonReply(200, { ...(data.length > 0 && { data }), ...(errors.length > 0 && { errors }) }, headers)
+  return jsonReply(200, { ...(data.length > 0 && { data }), ...(errors.length > 0 && { errors }) })
 }
 
 // ---- helpers ----

@@ -19,19 +19,19 @@ import {
 import type { XCall } from "./XCall.ts"
 import { XConnection } from "./XConnection.ts"
 
-export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
+export const openStream = ({ state, call, refund }: XCall): Reply => {
   const { world } = state
   const { settings, faults, ledger } = world
   const { now, query } = call
-  if (!planOf(settings).hasStream) return clientForbidden(settings, headers)
+  if (!planOf(settings).hasStream) return clientForbidden(settings)
   const start = startOf(query, planOf(settings).hasBackfill, now)
-  if (Either.isLeft(start)) return invalidRequest(settings, start.left, headers)
+  if (Either.isLeft(start)) return invalidRequest(settings, start.left)
   const fields = parseFields(query)
-  if (Either.isLeft(fields)) return invalidRequest(settings, fields.left, headers)
-  if (state.rules.size === 0) return noRules(settings, headers)
-  if (!state.usage.hasCredits) return creditsDepleted(settings, headers)
+  if (Either.isLeft(fields)) return invalidRequest(settings, fields.left)
+  if (state.rules.size === 0) return noRules(settings)
+  if (!state.usage.hasCredits) return creditsDepleted(settings)
   const capResetAt = state.usage.capResetAt(now)
-  if (capResetAt !== undefined) return usageCapped(settings, capResetAt, headers)
+  if (capResetAt !== undefined) return usageCapped(settings, capResetAt)
 
   const { from, until, isRecovery } = start.right
   const { cap, isLowered } = isRecovery ? { cap: RECOVERY_CAP, isLowered: false } : state.connectionCap(now)
@@ -44,7 +44,7 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
       const message = `More than ${cap} connections at once`
       ledger.recordViolation({ platform: "x", at: now, kind: "connections", message })
     }
-    return tooManyConnections(settings, headers)
+    return tooManyConnections(settings)
   }
   const backlog = state.history.filter(({ at, arrivesAt }) => at >= from && at <= until && arrivesAt <= now)
   const coming = isRecovery ? [] : state.history.filter(({ arrivesAt }) => arrivesAt > now)
@@ -53,11 +53,7 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
   ledger.recordOpen("x", state.openStreams().filter((stream) => !stream.isRecovery).length)
   return {
     status: 200,
-    headers: {
-      ...headers,
-      "content-type": "application/json; charset=utf-8",
-      "cache-control": "no-cache, no-store, max-age=0"
-    },
+    headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache, no-store, max-age=0" },
     body: byteStream(world, connection)
   }
 }

@@ -10,6 +10,8 @@ export interface XPlan {
   readonly connectionCap: number
   readonly postsPerSecond: number
   readonly monthlyPosts: number
+  /** Of counts/recent. */
+  readonly maxQueryLength: number
 }
 
 export const planOf = ({ x }: Settings): XPlan => {
@@ -20,7 +22,8 @@ export const planOf = ({ x }: Settings): XPlan => {
     projectRuleCap: x.project_rule_cap ?? x.rule_cap ?? tier.ruleCap,
     maxRuleLength: x.max_rule_length ?? tier.maxRuleLength,
     connectionCap: x.connection_cap ?? tier.connectionCap,
-    postsPerSecond: x.posts_per_second ?? tier.postsPerSecond
+    postsPerSecond: x.posts_per_second ?? tier.postsPerSecond,
+    maxQueryLength: x.max_query_length ?? tier.maxQueryLength
   }
 }
 
@@ -32,13 +35,21 @@ const baseTier = {
   ruleCap: 0,
   maxRuleLength: 1_024,
   connectionCap: 0,
-  postsPerSecond: 250
+  postsPerSecond: 250,
+  maxQueryLength: 512
 }
 
 const tiers: Readonly<Record<Tier, Omit<XPlan, "projectRuleCap">>> = {
   free: { ...baseTier, monthlyPosts: 100 },
   basic: { ...baseTier, monthlyPosts: 15_000 },
-  pro: { ...baseTier, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 1_000_000 },
+  pro: {
+    ...baseTier,
+    hasStream: true,
+    ruleCap: 1_000,
+    connectionCap: 1,
+    monthlyPosts: 1_000_000,
+    maxQueryLength: 1_024
+  },
   "pay-per-use": { ...baseTier, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 3_000_000 },
   enterprise: {
     hasStream: true,
@@ -47,6 +58,7 @@ const tiers: Readonly<Record<Tier, Omit<XPlan, "projectRuleCap">>> = {
     maxRuleLength: 2_048,
     connectionCap: 2,
     postsPerSecond: 10_000,
-    monthlyPosts: 100_000_000
+    monthlyPosts: 100_000_000,
+    maxQueryLength: 4_096
   }
 }

@@ -3,11 +3,9 @@ import type { DisconnectType } from "../faults.ts"
 import type { Settings } from "../settings.ts"
 import { jsonReply, type Reply } from "../wire.ts"
 
-type Headers = Readonly<Record<string, string>>
-
 const typeOf = ({ x }: Settings, name: string): string => `${x.problem_host}/2/problems/${name}`
 
-export const plainProblem = (status: number, title: string, headers: Headers = {}): Reply =>
+export const plainProblem = (status: number, title: string, headers: Readonly<Record<string, string>> = {}): Reply =>
   jsonReply(status, { title, detail: title, type: "about:blank", status }, headers)
 
 /** X sends no rate-limit headers with a 401. */
@@ -25,77 +23,57 @@ export const invalidRequestBody = (settings: Settings, errors: ReadonlyArray<Par
   type: typeOf(settings, "invalid-request")
 })
 
-export const invalidRequest = (settings: Settings, error: ParameterError, headers: Headers): Reply =>
-  jsonReply(400, invalidRequestBody(settings, [error]), headers)
+export const invalidRequest = (settings: Settings, error: ParameterError): Reply =>
+  jsonReply(400, invalidRequestBody(settings, [error]))
 
-export const tooManyRequests = (settings: Settings, headers: Headers): Reply =>
+export const tooManyRequests = (settings: Settings): Reply =>
   settings.x.rate_limit_body === "v1.1"
-    ? jsonReply(429, { errors: [{ code: 88, message: "Rate limit exceeded" }] }, headers)
-    : plainProblem(429, "Too Many Requests", headers)
+    ? jsonReply(429, { errors: [{ code: 88, message: "Rate limit exceeded" }] })
+    : plainProblem(429, "Too Many Requests")
 
-export const clientForbidden = (settings: Settings, headers: Headers): Reply =>
-  jsonReply(
-    403,
-    {
-      client_id: CLIENT_APP_ID,
-      detail:
-        "When authenticating requests to the X API v2 endpoints, you must use keys and tokens from a developer App that is attached to a Project.",
-      registration_url: "https://developer.x.com/en/docs/projects/overview",
-      title: "Client Forbidden",
-      required_enrollment: "Appropriate Level of API Access",
-      reason: "client-not-enrolled",
-      type: typeOf(settings, "client-forbidden")
-    },
-    headers
-  )
+export const clientForbidden = (settings: Settings): Reply =>
+  jsonReply(403, {
+    client_id: CLIENT_APP_ID,
+    detail:
+      "When authenticating requests to the X API v2 endpoints, you must use keys and tokens from a developer App that is attached to a Project.",
+    registration_url: "https://developer.x.com/en/docs/projects/overview",
+    title: "Client Forbidden",
+    required_enrollment: "Appropriate Level of API Access",
+    reason: "client-not-enrolled",
+    type: typeOf(settings, "client-forbidden")
+  })
 
-export const creditsDepleted = (settings: Settings, headers: Headers): Reply =>
-  jsonReply(
-    402,
-    {
-      account_id: ACCOUNT_ID,
-      title: "CreditsDepleted",
-      detail: "Your enrolled account does not have any credits to fulfill this request.",
-      type: typeOf(settings, "credits-depleted")
-    },
-    headers
-  )
+export const creditsDepleted = (settings: Settings): Reply =>
+  jsonReply(402, {
+    account_id: ACCOUNT_ID,
+    title: "CreditsDepleted",
+    detail: "Your enrolled account does not have any credits to fulfill this request.",
+    type: typeOf(settings, "credits-depleted")
+  })
 
-export const noRules = (settings: Settings, headers: Headers): Reply =>
-  jsonReply(
-    409,
-    {
-      title: "ConnectionException",
-      detail:
-        "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
-      connection_issue: "RuleConfigurationIssue",
-      type: typeOf(settings, "streaming-connection")
-    },
-    headers
-  )
+export const noRules = (settings: Settings): Reply =>
+  jsonReply(409, {
+    title: "ConnectionException",
+    detail:
+      "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
+    connection_issue: "RuleConfigurationIssue",
+    type: typeOf(settings, "streaming-connection")
+  })
 
-export const tooManyConnections = (settings: Settings, headers: Headers): Reply =>
-  jsonReply(
-    429,
-    {
-      title: "ConnectionException",
-      detail: "This stream is currently at the maximum allowed connection limit.",
-      connection_issue: "TooManyConnections",
-      type: typeOf(settings, "streaming-connection")
-    },
-    headers
-  )
+export const tooManyConnections = (settings: Settings): Reply =>
+  jsonReply(429, {
+    title: "ConnectionException",
+    detail: "This stream is currently at the maximum allowed connection limit.",
+    connection_issue: "TooManyConnections",
+    type: typeOf(settings, "streaming-connection")
+  })
 
-export const rulesCapExceeded = (settings: Settings, cap: number, headers: Headers): Reply =>
-  jsonReply(
-    settings.x.rule_cap_status,
-    {
-      title: "RulesCapExceeded",
-      detail: `Rules capacity exceeded: the app may hold ${cap} rules.`,
-      type: typeOf(settings, "rule-cap")
-    },
-    headers
-  )
+export const rulesCapExceeded = (settings: Settings, cap: number): Reply =>
+  jsonReply(settings.x.rule_cap_status, {
+    title: "RulesCapExceeded",
+    detail: `Rules capacity exceeded: the app may hold ${cap} rules.`,
+    type: typeOf(settings, "rule-cap")
+  })
 
 export const duplicateRule = (settings: Settings, rule: { readonly value: string; readonly id: string }) => ({
   value: rule.value,
@@ -135,8 +113,8 @@ export const disconnectLine = (settings: Settings, type: DisconnectType): string
 export const usageCappedLine = (settings: Settings): string => streamLine(settings, usageCapProblem(settings))
 
 /** `resetAt` is in milliseconds. */
-export const usageCapped = (settings: Settings, resetAt: number, headers: Headers): Reply =>
-  jsonReply(429, usageCapProblem(settings), { ...headers, "x-rate-limit-reset": String(Math.ceil(resetAt / 1_000)) })
+export const usageCapped = (settings: Settings, resetAt: number): Reply =>
+  jsonReply(429, usageCapProblem(settings), { "x-rate-limit-reset": String(Math.ceil(resetAt / 1_000)) })
 
 export const CLIENT_APP_ID = "27000001"
 export const PROJECT_ID = "1700000000000000001"

@@ -8,7 +8,7 @@ import { countsRecent } from "./countsRecent.ts"
 import { listRules, ruleCounts } from "./listRules.ts"
 import { lookUpPosts } from "./lookUp.ts"
 import { openStream } from "./openStream.ts"
-import { creditsDepleted, plainProblem, tooManyRequests, unauthorized } from "./problems.ts"
+import { creditsDepleted, invalidRequest, plainProblem, tooManyRequests, unauthorized } from "./problems.ts"
 import { readUsage } from "./readUsage.ts"
 import { updateRules } from "./updateRules.ts"
 import type { XCall } from "./XCall.ts"
@@ -47,86 +47,50 @@ const WINDOW_MILLIS = 15 * 60_000
 
 interface Route {
   readonly endpoint: XEndpoint
-  /** Calls with the same key share a rate limit. */
-  readonly limitKey: (settings: Settings) => string
-  readonly limit: (settings: Settings) => number
+  /** The setting with the calls per window. */
+  readonly limit: Exclude<Extract<keyof Settings["x"], `${string}_limit`>, "counts_share_limit">
   readonly handle: (call: XCall) => Reply
 }
+
+const killing: Route = { endpoint: "connections.kill", limit: "connections_limit", handle: killConnections }
 
 const routes: ReadonlyArray<{ readonly pattern: RegExp; readonly methods: Readonly<Record<string, Route>> }> = [
   {
     pattern: /^\/2\/tweets\/search\/stream\/rules$/,
     methods: {
-      GET: {
-        endpoint: "rules.list",
-        limitKey: () => "rules.list",
-        limit: ({ x }) => x.rules_get_limit,
-        handle: listRules
-      },
-      POST: {
-        endpoint: "rules.update",
-        limitKey: () => "rules.update",
-        limit: ({ x }) => x.rules_post_limit,
-        handle: updateRules
-      }
+      GET: { endpoint: "rules.list", limit: "rules_get_limit", handle: listRules },
+      POST: { endpoint: "rules.update", limit: "rules_post_limit", handle: updateRules }
     }
   },
   {
     pattern: /^\/2\/tweets\/search\/stream\/rules\/counts$/,
-    methods: {
-      GET: {
-        endpoint: "rules.counts",
-        limitKey: ({ x }) => (x.counts_share_limit ? "rules.list" : "rules.counts"),
-        limit: ({ x }) => x.rules_get_limit,
-        handle: ruleCounts
-      }
-    }
+    methods: { GET: { endpoint: "rules.counts", limit: "rules_get_limit", handle: ruleCounts } }
   },
   {
     pattern: /^\/2\/tweets\/search\/stream$/,
-    methods: {
-      GET: { endpoint: "stream", limitKey: () => "stream", limit: ({ x }) => x.stream_limit, handle: openStream }
-    }
+    methods: { GET: { endpoint: "stream", limit: "stream_limit", handle: openStream } }
   },
   {
     pattern: /^\/2\/tweets\/counts\/recent$/,
-    methods: {
-      GET: {
-        endpoint: "counts.recent",
-        limitKey: () => "counts.recent",
-        limit: ({ x }) => x.recent_counts_limit,
-        handle: countsRecent
-      }
-    }
+    methods: { GET: { endpoint: "counts.recent", limit: "recent_counts_limit", handle: countsRecent } }
   },
   {
     pattern: /^\/2\/connections$/,
     methods: {
-      GET: connections("connections.list", listConnections),
-      DELETE: connections("connections.kill", killConnections)
+      GET: { endpoint: "connections.list", limit: "connections_limit", handle: listConnections },
+      DELETE: killing
     }
   },
-  { pattern: /^\/2\/connections\/\w+$/, methods: { DELETE: connections("connections.kill", killConnections) } },
-  {
-    pattern: /^\/2\/tweets$/,
-    methods: {
-      GET: { endpoint: "posts", limitKey: () => "posts", limit: ({ x }) => x.posts_limit, handle: lookUpPosts }
-    }
-  },
-  {
-    pattern: /^\/2\/usage\/tweets$/,
-    methods: { GET: { endpoint: "usage", limitKey: () => "usage", limit: ({ x }) => x.usage_limit, handle: readUsage } }
-  }
+  { pattern: /^\/2\/connections\/\w+$/, methods: { DELETE: killing } },
+  { pattern: /^\/2\/tweets$/, methods: { GET: { endpoint: "posts", limit: "posts_limit", handle: lookUpPosts } } },
+  { pattern: /^\/2\/usage\/tweets$/, methods: { GET: { endpoint: "usage", limit: "usage_limit", handle: readUsage } } }
 ]
 
-function connections(endpoint: XEndpoint, handle: (call: XCall) => Reply): Route {
-  return { endpoint, limitKey: () => endpoint, limit: ({ x }) => x.connections_limit, handle }
-}
-
-const answer = (state: XState, call: Call, { endpoint, limitKey, limit, handle }: Route): Reply => {
+const answer = (state: XState, call: Call, { endpoint, limit: limitSetting, handle }: Route): Reply => {
   const { world } = state
   const { settings, faults, ledger } = world
   const { now } = call
+  const limit = settings.x[limitSetting]
   const target = { platform: "x", endpoint, now } as const
   const serverError = faults.take("server-error", target)
   if (serverError !== undefined)
@@ -139,22 +103,30 @@ const answer = (state: XState, call: Call, { endpoint, limitKey, limit, handle }
   const rateLimit = faults.take("rate-limit", target)
   if (rateLimit !== undefined) {
     const resetAt = world.reportedTime("x", now) + rateLimit.reset_seconds * 1_000
-    return tooManyRequests(settings, rateLimit.headers ? limitHeaders(limit(settings), 0, resetAt) : {})
+    return withHeaders(tooManyRequests(settings), rateLimit.headers ? limitHeaders(limit, 0, resetAt) : {})
   }
-  const key = limitKey(settings)
+  // Calls with the same key share a rate limit.
+  const key = endpoint === "rules.counts" && settings.x.counts_share_limit ? "rules.list" : endpoint
   const status = ledger.take(
     "x",
     key,
-    { limit: limit(settings), windowMillis: WINDOW_MILLIS, penaltyMillis: settings.x.penalty_seconds * 1_000 },
+    { limit, windowMillis: WINDOW_MILLIS, penaltyMillis: settings.x.penalty_seconds * 1_000 },
     now
   )
   // The reset time is on the platform's reported clock, which may be skewed.
   const resetAt = status.resetAt + world.reportedTime("x", now) - now
   const headers = limitHeaders(status.limit, status.remaining, resetAt)
-  if (status.isExceeded) return tooManyRequests(settings, headers)
-  if (faults.take("payment-required", target) !== undefined) return creditsDepleted(settings, headers)
-  return handle({ state, call, headers, refund: () => ledger.refund("x", key) })
+  if (status.isExceeded) return withHeaders(tooManyRequests(settings), headers)
+  if (faults.take("payment-required", target) !== undefined) return withHeaders(creditsDepleted(settings), headers)
+  const refuse = (name: string, message: string) =>
+    invalidRequest(settings, { message, parameters: { [name]: [call.query.get(name) ?? ""] } })
+  return withHeaders(handle({ state, call, refuse, refund: () => ledger.refund("x", key) }), headers)
 }
+
+const withHeaders = (reply: Reply, headers: Reply["headers"]): Reply => ({
+  ...reply,
+  headers: { ...headers, ...reply.headers }
+})
 
 const limitHeaders = (limit: number, remaining: number, resetAt: number) => ({
   "x-rate-limit-limit": String(limit),

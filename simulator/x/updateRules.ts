@@ -16,11 +16,11 @@ import type { XCall } from "./XCall.ts"
 import type { XRule, XState } from "./XState.ts"
 
 export const updateRules = (xCall: XCall): Reply => {
-  const { state, call, headers } = xCall
+  const { state, call } = xCall
   const { settings } = state.world
-  const refuse = (message: string, parameters = {}) => invalidRequest(settings, { message, parameters }, headers)
+  const refuse = (message: string, parameters = {}) => invalidRequest(settings, { message, parameters })
   if (new TextEncoder().encode(call.body).length > settings.x.max_body_bytes) {
-    return plainProblem(413, "Payload Too Large", headers)
+    return plainProblem(413, "Payload Too Large")
   }
   if (!/^application\/json\b/i.test(call.headers.get("content-type") ?? "")) {
     return refuse("The `Content-Type` header must be application/json")
@@ -73,17 +73,17 @@ const decodeBody = (value: unknown): Either.Either<typeof Body.Type, string> =>
 const sentAt = ({ state, call }: XCall): string => new Date(state.world.reportedTime("x", call.now)).toISOString()
 
 const deleteAll = (xCall: XCall): Reply => {
-  const { state, headers } = xCall
+  const { state } = xCall
   const deleted = state.rules.size
   state.dropRules()
-  return jsonReply(200, { meta: { sent: sentAt(xCall), summary: { deleted, not_deleted: 0 } } }, headers)
+  return jsonReply(200, { meta: { sent: sentAt(xCall), summary: { deleted, not_deleted: 0 } } })
 }
 
 const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDryRun: boolean): Reply => {
-  const { state, headers } = xCall
+  const { state } = xCall
   const { settings } = state.world
   if (ids.length + values.length === 0) {
-    return invalidRequest(settings, { message: "`delete` needs `ids` or `values`", parameters: {} }, headers)
+    return invalidRequest(settings, { message: "`delete` needs `ids` or `values`", parameters: {} })
   }
   const byValue = new Map([...state.rules.values()].map(({ value, id }) => [value, id]))
   const missing: Array<readonly [name: string, value: string]> = []
@@ -104,31 +104,31 @@ const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDryRun:
   )
   const not_deleted = missing.length + found.size - deleted.length
   const meta = { sent: sentAt(xCall), summary: { deleted: deleted.length, not_deleted } }
-  return jsonReply(200, { meta, ...(errors.length > 0 && { errors }) }, headers)
+  return jsonReply(200, { meta, ...(errors.length > 0 && { errors }) })
 }
 
 const deletable = (ids: ReadonlyArray<string>, { x }: Settings): ReadonlyArray<string> =>
   x.deletes === "all" ? ids : ids.slice(0, x.deletes === "none" ? 0 : Math.floor(ids.length / 2))
 
 const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDryRun: boolean): Reply => {
-  const { state, call, headers } = xCall
+  const { state, call } = xCall
   const { world } = state
   const { x } = world.settings
   if (rules.length > x.max_rules_per_request) {
     const message = `\`add\` holds more than ${x.max_rules_per_request} rules`
-    return invalidRequest(world.settings, { message, parameters: {} }, headers)
+    return invalidRequest(world.settings, { message, parameters: {} })
   }
   const longTag = rules.find(({ tag = "" }) => tag.length > x.max_tag_length)?.tag
   if (longTag !== undefined) {
     const message = `The tag is longer than ${x.max_tag_length} characters`
-    return invalidRequest(world.settings, { message, parameters: { tag: [longTag] } }, headers)
+    return invalidRequest(world.settings, { message, parameters: { tag: [longTag] } })
   }
 
   const { accepted, invalid, duplicates } = classify(state, rules, call.now)
   const { cap, isLowered } = state.ruleCap(call.now)
   if (state.rules.size + accepted.length > cap) {
     if (isLowered) world.faults.take("lower-caps", { platform: "x", now: call.now })
-    return rulesCapExceeded(world.settings, cap, headers)
+    return rulesCapExceeded(world.settings, cap)
   }
   const created = x.atomic_invalid && invalid.length > 0 ? [] : accepted
   if (!isDryRun) for (const { rule, expression } of created) state.addRule(rule, expression)
@@ -149,7 +149,7 @@ const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDryRun: boolean
     ...(errors.length > 0 && { errors })
   }
   const isOnlyDuplicates = created.length === 0 && invalid.length === 0
-  return jsonReply(created.length > 0 ? 201 : isOnlyDuplicates ? x.all_duplicates_status : 200, body, headers)
+  return jsonReply(created.length > 0 ? 201 : isOnlyDuplicates ? x.all_duplicates_status : 200, body)
 }
 
 interface AcceptedRule {
