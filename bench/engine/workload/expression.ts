@@ -6,7 +6,7 @@ import type { FieldName, Rule } from "./rule.ts"
 export const expressionOf = (platform: PlatformId, rule: Rule): Expression => {
   // X's language has no prefixes, but the workload of posts has them.
   if (platform === "x" && hasPrefix(rule)) return treeOf(rule)
-  const text = (platform === "x" ? writeX : writeFirehose)(rule)
+  const text = write(rule, OPERATORS[platform])
   const { rule: understood, issues } = checkRule(platform, text)
   if (understood === undefined) throw new Error(`"${platform}" rejects the rule "${text}": ${issues[0]?.message}`)
   return understood.expression
@@ -30,37 +30,24 @@ const treeOf = (rule: Rule): Expression => {
   }
 }
 
-const writeX = (rule: Rule): string => {
-  switch (rule.op) {
-    case "and":
-      return rule.clauses.map((clause) => (clause.op === "or" ? `(${writeX(clause)})` : writeX(clause))).join(" ")
-    case "or":
-      return rule.clauses.map((clause) => (clause.op === "and" ? `(${writeX(clause)})` : writeX(clause))).join(" OR ")
-    case "not":
-      return `-${writeX(rule.clause)}`
-    case "word":
-      return rule.word
-    case "phrase":
-      return `"${rule.words.join(" ")}"`
-    case "field":
-      return writeField(rule.field, rule.value)
-    case "prefix":
-      throw new Error("X has no prefixes")
-  }
+const OPERATORS = {
+  x: { and: " ", or: " OR ", not: "-" },
+  firehose: { and: " AND ", or: " OR ", not: "NOT " }
 }
 
-const writeFirehose = (rule: Rule): string => {
+const write = (rule: Rule, operators: (typeof OPERATORS)[PlatformId]): string => {
   switch (rule.op) {
     case "and":
-      return rule.clauses
-        .map((clause) => (clause.op === "or" ? `(${writeFirehose(clause)})` : writeFirehose(clause)))
-        .join(" AND ")
-    case "or":
-      return rule.clauses
-        .map((clause) => (clause.op === "and" ? `(${writeFirehose(clause)})` : writeFirehose(clause)))
-        .join(" OR ")
+    case "or": {
+      const other = rule.op === "and" ? "or" : "and"
+      const clauses = rule.clauses.map((clause) => {
+        const text = write(clause, operators)
+        return clause.op === other ? `(${text})` : text
+      })
+      return clauses.join(operators[rule.op])
+    }
     case "not":
-      return `NOT ${writeFirehose(rule.clause)}`
+      return operators.not + write(rule.clause, operators)
     case "word":
       return rule.word
     case "prefix":

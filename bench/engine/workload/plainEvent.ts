@@ -15,7 +15,8 @@ export class PlainEvent implements PlatformEvent {
   readonly ageHours = undefined
   private readonly platform: PlatformId
   private readonly ownTexts: ReadonlyArray<string>
-  private readonly fields: Record<FieldName, ReadonlyArray<string>> = { ...noFields }
+  private readonly fields = new Map<Field, ReadonlyArray<string>>()
+  private highest = 0
   private readonly analysed = new Map<Field, ReadonlyArray<Tokens>>()
 
   constructor(platform: PlatformId, line: string) {
@@ -24,8 +25,10 @@ export class PlainEvent implements PlatformEvent {
     this.ownTexts = [text]
     for (const field of fields) {
       const at = field.indexOf("=")
-      const name = field.slice(0, at)
-      if (isFieldName(name)) this.fields[name] = [...this.fields[name], field.slice(at + 1)]
+      const name = FIELDS.get(field.slice(0, at))
+      const value = field.slice(at + 1)
+      if (name === undefined) this.highest = Math.max(this.highest, Number(value))
+      else this.fields.set(name, [...this.values(name), value])
     }
   }
 
@@ -33,44 +36,12 @@ export class PlainEvent implements PlatformEvent {
   *readText(): Turns<void> {}
 
   texts(field: Field): ReadonlyArray<string> {
-    switch (field) {
-      case "x.text":
-      case "firehose.added":
-        return this.ownTexts
-      case "x.url":
-        return this.fields.url
-      default:
-        return none
-    }
+    if (field === "x.text" || field === "firehose.added") return this.ownTexts
+    return field === "x.url" ? this.values(field) : none
   }
 
   values(field: Field): ReadonlyArray<string> {
-    switch (field) {
-      case "x.from":
-        return this.fields.from
-      case "x.lang":
-        return this.fields.lang
-      case "x.hashtag":
-        return this.fields.hashtag
-      case "x.mention":
-        return this.fields.mention
-      case "x.url":
-        return this.fields.url
-      case "x.has":
-        return this.fields.has
-      case "x.is":
-        return this.fields.is
-      case "firehose.domain":
-        return this.fields.domain
-      case "firehose.language":
-        return this.fields.language
-      case "firehose.page_category":
-        return this.fields.category
-      case "firehose.page_type":
-        return this.fields.type
-      default:
-        return none
-    }
+    return this.fields.get(field) ?? none
   }
 
   analyse(text: string): Tokens {
@@ -95,7 +66,7 @@ export class PlainEvent implements PlatformEvent {
 
   /** The highest threshold reached. */
   number(): number {
-    return Math.max(0, ...this.fields.followers.map(Number), ...this.fields.rating.map(Number))
+    return this.highest
   }
 
   places(): ReadonlyArray<Area> {
@@ -107,20 +78,17 @@ export class PlainEvent implements PlatformEvent {
 
 const none: ReadonlyArray<string> = []
 
-const noFields: Readonly<Record<FieldName, ReadonlyArray<string>>> = {
-  from: none,
-  lang: none,
-  hashtag: none,
-  mention: none,
-  url: none,
-  has: none,
-  is: none,
-  followers: none,
-  domain: none,
-  language: none,
-  category: none,
-  type: none,
-  rating: none
-}
-
-const isFieldName = (name: string): name is FieldName => name in noFields
+/** All but the numbers. */
+const FIELDS: ReadonlyMap<string, Field> = new Map<FieldName, Field>([
+  ["from", "x.from"],
+  ["lang", "x.lang"],
+  ["hashtag", "x.hashtag"],
+  ["mention", "x.mention"],
+  ["url", "x.url"],
+  ["has", "x.has"],
+  ["is", "x.is"],
+  ["domain", "firehose.domain"],
+  ["language", "firehose.language"],
+  ["category", "firehose.page_category"],
+  ["type", "firehose.page_type"]
+])
