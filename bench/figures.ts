@@ -24,11 +24,23 @@ export const reportFigures = (figures: ReadonlyArray<Figure>): void => {
 export const isMissed = ({ value, better, target }: Figure): boolean =>
   target !== undefined && !(better === "higher" ? value >= target : value <= target)
 
-/** The median of all rounds, with their spread. */
-export const overRounds = (values: ReadonlyArray<number>): Pick<Figure, "value" | "spread"> => ({
-  value: median(values),
-  spread: [Math.min(...values), Math.max(...values)]
-})
+/** Less is better. Of several rounds: the median, with their spread. */
+export const lower = (measured: Measured): Figure => ({ ...overRounds(measured), better: "lower" })
+
+/** More is better. */
+export const higher = (measured: Measured): Figure => ({ ...overRounds(measured), better: "higher" })
+
+/** A line of columns, the first one at the left. */
+export const tableRow = (
+  [title = "", ...columns]: ReadonlyArray<string>,
+  widths: { readonly first: number; readonly other: number }
+): string => `  ${title.padEnd(widths.first)}${columns.map((column) => column.padStart(widths.other)).join("")}`
+
+/** User and system time of this process. */
+export const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
 
 /** Starts a CPU profile of this process. The returned function ends it and lists the functions that took most time. */
 export const startProfile = async (): Promise<() => Promise<ReadonlyArray<string>>> => {
@@ -45,12 +57,19 @@ export const startProfile = async (): Promise<() => Promise<ReadonlyArray<string
 }
 
 /** The value below which this share of the values lies. */
-export const quantile = (values: ReadonlyArray<number>, share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
+export const quantile = (values: ArrayLike<number>, share: number): number =>
+  Float64Array.from(values).sort()[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 
 export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
 
 // ---- helpers ----
+
+type Measured = Pick<Figure, "name" | "unit" | "target"> & { readonly of: number | ReadonlyArray<number> }
+
+const overRounds = ({ of, ...figure }: Measured) =>
+  typeof of === "number"
+    ? { ...figure, value: of }
+    : { ...figure, value: median(of), spread: [Math.min(...of), Math.max(...of)] as const }
 
 const SHOWN_FUNCTIONS = 15
 

@@ -1,7 +1,7 @@
 /** Sizes of the web console as they travel: what a page needs on its first load, and what is loaded later. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type Figure, reportFigures } from "../figures.ts"
+import { type Figure, lower, reportFigures } from "../figures.ts"
 
 const FOLDER = join("dist", "console")
 const ASSETS = join(FOLDER, "assets")
@@ -61,5 +61,5 @@ function report(name: string, bytes: number, target?: number): void {
   console.log(
     `${name.padEnd(40)} ${value.toFixed(1).padStart(8)} kB${target === undefined ? "" : ` (at most ${target})`}`
   )
-  figures.push({ name, value, unit: "kB", better: "lower", target })
+  figures.push(lower({ name, of: value, unit: "kB", target }))
 }

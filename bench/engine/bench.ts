@@ -137,7 +137,7 @@ async function printProfile(folder: string, { warmUpMillis }: Pace): Promise<voi
   const contender = await startNode("records", folder, "posts", RECORDS_SIZE)
   try {
     await contender.round(warmUpMillis)
-    const lines = await contender.profile(warmUpMillis)
+    const lines = await contender.profile(async () => void (await contender.round(warmUpMillis)))
     console.log(`\nWhole records at ${RECORDS_SIZE} rules missed the target. Where the time goes:`)
     for (const line of lines) console.log(`  ${line}`)
   } finally {

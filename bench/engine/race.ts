@@ -2,7 +2,7 @@
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { isSmoke } from "../figures.ts"
-import { type Contender, type Round, type Runner, startContender } from "./contender.ts"
+import { type Contender, type Round, startContender } from "./contender.ts"
 import type { LoadFigures } from "./peers/loaded.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 
@@ -39,7 +39,7 @@ export interface Race {
 }
 
 /** Starts an engine that runs in Node. */
-export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Runner> =>
+export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number) =>
   startContender(process.execPath, [
     // Single-threaded, so that garbage collection and JIT compilation count too.
     "--single-threaded",

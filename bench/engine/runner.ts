@@ -1,11 +1,8 @@
-/**
- * Runs one engine. Reads commands from standard input, one per line, and answers each with a line of JSON: `round <ms>`
- * (CPU time for some events), `sets <count>` (exact matches of the first events), `profile <ms>` (functions that take
- * most of a round).
- */
+/** Runs one engine. Commands: `round <ms>` (CPU time for some events), `sets <count>` (exact matches of the first ones). */
 import process from "node:process"
-import { createInterface } from "node:readline"
-import { startProfile } from "../figures.ts"
+import { answerCommands, printJson } from "../childProcess.ts"
+import { cpuMicros } from "../figures.ts"
+import type { Round } from "./contender.ts"
 import type { Loaded } from "./peers/loaded.ts"
 import { type WorkloadName, workloads } from "./workload/workload.ts"
 
@@ -25,25 +22,16 @@ const loader = await loaders[peer]?.()
 if (loader === undefined) throw new Error(`Unknown engine "${peer}"`)
 const { training } = workloads[name]
 const loaded = await loader(folder, name, Number(count))
-answer(loaded.figures)
+printJson(loaded.figures)
 
 /** Index of the next event. Wraps around to the first timed one. */
 let next = training
 /** Events per batch: few if each takes long. */
 let batch = 1
 
-for await (const line of createInterface(process.stdin)) {
-  const [command, amount] = line.split(" ")
-  if (command === "round") answer(round(Number(amount)))
-  if (command === "sets") answer(sets(Number(amount)))
-  if (command === "profile") answer(await profile(Number(amount)))
-}
+await answerCommands({ round, sets })
 
 // ---- helpers ----
-
-function answer(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
-}
 
 /** Fresh events each time, so that nothing is cached in them. */
 function take(events: number): ReadonlyArray<() => ReadonlyArray<number>> {
@@ -54,29 +42,23 @@ function take(events: number): ReadonlyArray<() => ReadonlyArray<number>> {
   })
 }
 
-function round(millis: number): { readonly events: number; readonly cpuMicros: number; readonly matches: number } {
+function round(millis = 0): Round {
   let events = 0
-  let cpuMicros = 0
+  let used = 0
   let matches = 0
-  while (cpuMicros < millis * 1_000) {
+  while (used < millis * 1_000) {
     const prepared = take(batch)
-    const start = process.cpuUsage()
+    const start = cpuMicros()
     for (const match of prepared) matches += match().length
-    const { user, system } = process.cpuUsage(start)
-    cpuMicros += user + system
+    const taken = cpuMicros() - start
+    used += taken
     events += prepared.length
-    if (user + system < 10_000 && batch < 64) batch *= 2
+    if (taken < 10_000 && batch < 64) batch *= 2
   }
-  return { events, cpuMicros, matches }
+  return { events, cpuMicros: used, matches }
 }
 
-async function profile(millis: number): Promise<ReadonlyArray<string>> {
-  const endProfile = await startProfile()
-  round(millis)
-  return endProfile()
-}
-
-function sets(events: number): ReadonlyArray<string> {
+function sets(events = 0): ReadonlyArray<string> {
   return loaded.lines
     .slice(training, training + events)
     .map((line) => [...loaded.prepare(line)()].sort((a, b) => a - b).join(","))

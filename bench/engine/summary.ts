@@ -1,5 +1,5 @@
 /** Summarizes the races: a table, and the reported figures. */
-import { type Figure, median, overRounds } from "../figures.ts"
+import { type Figure, higher, lower, median, tableRow } from "../figures.ts"
 import type { Race, Result } from "./race.ts"
 
 export const OURS = "earshot"
@@ -81,7 +81,7 @@ const ratioFigure = (peer: string, count: number, results: ReadonlyArray<Result>
   if (ours === undefined || peers.length === 0) return []
   const [fastest = []] = peers.map((one) => ratiosOf(ours, one)).sort((a, b) => median(a) - median(b))
   const target = RATIO_TARGETS.get(count)?.[peer]
-  return [{ name: `times as fast as ${peer} at ${count}`, ...overRounds(fastest), unit: "×", better: "higher", target }]
+  return [higher({ name: `times as fast as ${peer} at ${count}`, of: fastest, unit: "×", target })]
 }
 
 /** At most this many times `JSON.parse` alone: 150,000 records per second where it makes 285,000. */
@@ -93,15 +93,13 @@ const recordFigures = (count: number, results: ReadonlyArray<Result>): ReadonlyA
   const records = results.find(({ title }) => title === RECORDS)
   if (parse === undefined || records === undefined) return []
   const target = count === RECORDS_SIZE ? RECORDS_TARGET : undefined
-  return [{ name: recordsFigure(count), ...overRounds(ratiosOf(parse, records)), unit: "×", better: "lower", target }]
+  return [lower({ name: recordsFigure(count), of: ratiosOf(parse, records), unit: "×", target })]
 }
 
 const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Figure> => {
   const { bytesPerRule, calls } = ours?.figures ?? {}
-  const figure = (name: string, value: number | undefined, unit: string, most: number): ReadonlyArray<Figure> =>
-    value === undefined
-      ? []
-      : [{ name, value, unit, better: "lower", target: RATIO_TARGETS.has(count) ? most : undefined }]
+  const figure = (name: string, of: number | undefined, unit: string, most: number): ReadonlyArray<Figure> =>
+    of === undefined ? [] : [lower({ name, of, unit, target: RATIO_TARGETS.has(count) ? most : undefined })]
   return [
     ...figure(`bytes per rule at ${count}`, bytesPerRule, "bytes", 150),
     ...figure(`replace p99 at ${count}`, calls && 1_000 * calls.replaceP99, "µs", 30),
@@ -111,6 +109,6 @@ const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Fig
   ]
 }
 
-function row([title = "", ...columns]: ReadonlyArray<string>): string {
-  return `  ${title.padEnd(28)}${columns.map((column) => column.padStart(15)).join("")}`
+function row(cells: ReadonlyArray<string>): string {
+  return tableRow(cells, { first: 28, other: 15 })
 }

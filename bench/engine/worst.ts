@@ -11,6 +11,7 @@ import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { Random } from "../../fixtures/distributions.ts"
 import { hostileRules, hostileTexts } from "../../fixtures/hostile.ts"
 import { checkRule, readEvent } from "../../fixtures/languages.ts"
+import { cpuMicros } from "../figures.ts"
 
 const RULES = 1_000
 const LARGE = 900_000
@@ -115,6 +116,5 @@ function eventOf(text: string): PlatformEvent {
 }
 
 function cpuMillis(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
+  return cpuMicros() / 1_000
 }

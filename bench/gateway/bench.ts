@@ -1,15 +1,20 @@
 /** Compares CPU time per request of our gateway, Fastify and trpc-to-openapi. */
+import process from "node:process"
+import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
-import { type Figure, isMissed, isSmoke, median, overRounds, reportFigures } from "../figures.ts"
+import { type Child, startChild } from "../childProcess.ts"
+import { type Figure, isMissed, isSmoke, lower, median, reportFigures, tableRow } from "../figures.ts"
 import { load } from "./client.ts"
 import { type Endpoint, endpoints, KEY } from "./data.ts"
-import { RUNTIMES, type Server, startServer } from "./process.ts"
 
 /** Many short rounds, so that background load affects few of them, and neighbours equally. */
 const ROUNDS = isSmoke ? 1 : 31
 const REQUESTS_PER_ROUND = isSmoke ? 20 : 400
 /** Until JIT compilation of the larger gateways has settled. */
 const WARM_UP_REQUESTS = isSmoke ? 20 : 8_000
+
+const RUNTIMES = ["node", "deno"] as const
+type Runtime = (typeof RUNTIMES)[number]
 
 const SERVERS = [
   ["node", "fastify"],
@@ -24,6 +29,11 @@ const TIMES_TRPC_TO_OPENAPI = { node: 0.65, deno: 0.4 }
 
 /** Requests of the profile that is printed for a missed target. */
 const PROFILED_REQUESTS = 8_000
+
+interface Server extends Child {
+  readonly title: string
+  readonly port: number
+}
 
 /** Results of one server for one endpoint, by round. */
 interface Measured {
@@ -41,10 +51,21 @@ try {
   reportFigures(reports.flatMap(({ figures }) => figures))
   for (const { endpoint, figures } of reports) if (!isSmoke && figures.some(isMissed)) await printProfile(endpoint)
 } finally {
-  for (const server of servers) server.stop()
+  for (const server of servers) await server.stop()
 }
 
 // ---- helpers ----
+
+async function startServer(runtime: Runtime, name: string): Promise<Server> {
+  const script = fileURLToPath(new URL("./server.js", import.meta.url))
+  const deno = fileURLToPath(new URL("../../node_modules/.bin/deno", import.meta.url))
+  const options = ["--unstable-no-legacy-abort", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
+  const child =
+    runtime === "node"
+      ? startChild(process.execPath, [script, name])
+      : startChild(deno, ["run", ...options, script, name])
+  return { ...child, title: `${runtime} ${name}`, port: await child.answer<number>() }
+}
 
 async function measure(servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Measured>> {
   const all = endpoints.flatMap((endpoint) =>
@@ -57,11 +78,11 @@ async function measure(servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Me
   // Servers take turns within each round, so that background load affects all equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const { server, endpoint, cpuMicros, perSecond } of all) {
-      const cpuBefore = await server.cpu()
+      const cpuBefore = await server.ask("cpu")
       const before = performance.now()
       await load(server.port, endpoint, REQUESTS_PER_ROUND)
       perSecond.push((REQUESTS_PER_ROUND / (performance.now() - before)) * 1_000)
-      cpuMicros.push(((await server.cpu()) - cpuBefore) / REQUESTS_PER_ROUND)
+      cpuMicros.push(((await server.ask("cpu")) - cpuBefore) / REQUESTS_PER_ROUND)
     }
   }
   return all
@@ -112,25 +133,20 @@ function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray
     }
   }
   return [
-    {
+    lower({
       name: `${endpoint.name} on node: CPU relative to Fastify`,
-      ...overRounds(ratios("node earshot", "node fastify")),
+      of: ratios("node earshot", "node fastify"),
       unit: "×",
-      better: "lower",
       target: endpoint.timesFastify
-    },
-    ...RUNTIMES.flatMap((runtime): ReadonlyArray<Figure> => {
+    }),
+    ...RUNTIMES.flatMap((runtime) => {
       const ours = `${runtime} earshot`
       const name = `${endpoint.name} on ${runtime}`
+      const relative = ratios(ours, `${runtime} trpc-to-openapi`)
+      const target = TIMES_TRPC_TO_OPENAPI[runtime]
       return [
-        {
-          name: `${name}: CPU relative to trpc-to-openapi`,
-          ...overRounds(ratios(ours, `${runtime} trpc-to-openapi`)),
-          unit: "×",
-          better: "lower",
-          target: TIMES_TRPC_TO_OPENAPI[runtime]
-        },
-        { name: `${name}: CPU per request`, ...overRounds(microsOf(ours)), unit: "µs", better: "lower" }
+        lower({ name: `${name}: CPU relative to trpc-to-openapi`, of: relative, unit: "×", target }),
+        lower({ name: `${name}: CPU per request`, of: microsOf(ours), unit: "µs" })
       ]
     })
   ]
@@ -145,10 +161,10 @@ async function printProfile(endpoint: Endpoint): Promise<void> {
     console.log(`\n${endpoint.name} missed a target. Where the time goes on Node:`)
     for (const line of lines) console.log(`  ${line}`)
   } finally {
-    server.stop()
+    await server.stop()
   }
 }
 
-function row([title = "", ...columns]: ReadonlyArray<string>): string {
-  return `  ${title.padEnd(20)}${columns.map((column) => column.padStart(16)).join("")}`
+function row(cells: ReadonlyArray<string>): string {
+  return tableRow(cells, { first: 20, other: 16 })
 }

@@ -1,11 +1,9 @@
 /** One server, in its own process. Prints its port, then the answer to each command. */
 import process from "node:process"
-import { createInterface } from "node:readline"
 import { Effect, Scope } from "effect"
 import * as DenoServer from "../../adapters/runtimes/deno.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
-import { startProfile } from "../figures.ts"
-import type { Command } from "./process.ts"
+import { answerCommands, printJson } from "../childProcess.ts"
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -24,22 +22,8 @@ const variants: Readonly<Record<string, () => Promise<number>>> = {
 
 const start = variants[process.argv[2] ?? ""]
 if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
-print(await start())
-
-let endProfile: () => Promise<ReadonlyArray<string>> = async () => []
-const commands: Readonly<Record<Command, () => unknown>> = {
-  cpu: () => {
-    const { user, system } = process.cpuUsage()
-    return user + system
-  },
-  startProfile: async () => {
-    endProfile = await startProfile()
-  },
-  endProfile: () => endProfile()
-}
-// The input ends with the benchmark, which holds the other end of the pipe.
-for await (const command of createInterface(process.stdin)) print(await commands[command as Command]())
-process.exit(0)
+printJson(await start())
+await answerCommands({})
 
 // ---- helpers ----
 
@@ -49,8 +33,4 @@ function listen(handler: Handler) {
   return Effect.flatMap(Scope.make(), (scope) =>
     Scope.extend(serve({ host: "127.0.0.1", port: 0, handler, unreadable: "" }), scope)
   )
-}
-
-function print(fact: unknown) {
-  process.stdout.write(`${JSON.stringify(fact ?? null)}\n`)
 }

@@ -1,7 +1,7 @@
 /** Measures ingest: durable matches per second compared with bare ways of writing, latency, and listing. */
 import process from "node:process"
 import { Effect, Layer } from "effect"
-import { type Figure, isMissed, isSmoke, median, overRounds, quantile, reportFigures } from "../figures.ts"
+import { type Figure, higher, isMissed, isSmoke, lower, median, quantile, reportFigures } from "../figures.ts"
 import { type Engine, pglite, postgres } from "./engines.ts"
 import { addedLatency, EVENTS_PER_SECOND, type Latencies } from "./latency.ts"
 import { KINDS, type Listing, measureLists } from "./listing.ts"
@@ -12,8 +12,7 @@ import { BARE, bareWriter, COPY, copyWriter, makeRawTable, PIPELINE, pipelineWri
 
 /** On Postgres a batch is sent while the one before is being stored. The embedded store runs in this process. */
 const MIN_OF_BARE = { Postgres: 1.3, PGlite: 1 }
-/** For Postgres. */
-const MIN_OF_COPY = 0.45
+const MIN_OF_COPY = { Postgres: 0.45, PGlite: undefined }
 /** Of the p99 of bare inserts. */
 const MAX_OF_BARE_LATENCY = 3
 /** 1.0 × within what a busy machine adds. */
@@ -58,32 +57,24 @@ function measureEngine(engine: Engine) {
 }
 
 function figuresOf({ name }: Engine, results: ReadonlyArray<Result>, latencies: Latencies): ReadonlyArray<Figure> {
-  const hasTargets = name === "Postgres"
+  const ratio = (other: string) => ratiosTo(results, other)
   const p99 = quantile(latencies.pipeline, 0.99)
   return [
-    {
+    higher({
       name: `${name}: pipeline relative to a bare loop`,
-      ...overRounds(ratiosTo(results, BARE)),
+      of: ratio(BARE),
       unit: "×",
-      better: "higher",
       target: MIN_OF_BARE[name]
-    },
-    {
-      name: `${name}: pipeline relative to COPY`,
-      ...overRounds(ratiosTo(results, COPY)),
-      unit: "×",
-      better: "higher",
-      target: hasTargets ? MIN_OF_COPY : undefined
-    },
-    { name: `${name}: pipeline`, value: rowsPerSecond(results, PIPELINE), unit: "rows/s", better: "higher" },
-    { name: `${name}: from received to listable, p99`, value: p99, unit: "ms", better: "lower" },
-    {
+    }),
+    higher({ name: `${name}: pipeline relative to COPY`, of: ratio(COPY), unit: "×", target: MIN_OF_COPY[name] }),
+    higher({ name: `${name}: pipeline`, of: rowsPerSecond(results, PIPELINE), unit: "rows/s" }),
+    lower({ name: `${name}: from received to listable, p99`, of: p99, unit: "ms" }),
+    lower({
       name: `${name}: from received to listable relative to bare inserts, p99`,
-      value: p99 / quantile(latencies.bare, 0.99),
+      of: p99 / quantile(latencies.bare, 0.99),
       unit: "×",
-      better: "lower",
       target: MAX_OF_BARE_LATENCY
-    }
+    })
   ]
 }
 
@@ -96,15 +87,10 @@ function reportLists(listings: ReadonlyArray<Listing>): ReadonlyArray<Figure> {
     for (const { rows, millis } of pages)
       console.log(`    at ${String(rows).padStart(8)} rows: ${formatLatencies(millis)}`)
     const [small, ...larger] = pages
-    return larger.map(
-      ({ rows, millis }): Figure => ({
-        name: `page at ${rows} rows relative to ${SMALL}, ${kind.title}`,
-        value: median(millis) / median(small?.millis ?? []),
-        unit: "×",
-        better: "lower",
-        target: MAX_OF_SMALL
-      })
-    )
+    return larger.map(({ rows, millis }) => {
+      const name = `page at ${rows} rows relative to ${SMALL}, ${kind.title}`
+      return lower({ name, of: median(millis) / median(small?.millis ?? []), unit: "×", target: MAX_OF_SMALL })
+    })
   })
 }
 

@@ -5,7 +5,7 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Figure, isSmoke, quantile, reportFigures } from "../figures.ts"
+import { type Figure, isSmoke, lower, quantile, reportFigures } from "../figures.ts"
 import { attacks, costlyRules, eventFlood, pages } from "./attacks.ts"
 import { type Client, client } from "./client.ts"
 import { ATTACKER, beside, embedded, onPostgres, type Server } from "./server.ts"
@@ -70,13 +70,8 @@ async function measure(server: Server): Promise<ReadonlyArray<Figure>> {
   console.log(`  requests on 50 connections: ${requests.toFixed(1)} ms`)
   console.log(`  ${eventFlood.count} events in one request: ${events.toFixed(1)} ms`)
 
-  const figure = (name: string, value: number, unit: string, target?: number): Figure => ({
-    name: `${name}, ${store}`,
-    value,
-    unit,
-    better: "lower",
-    target
-  })
+  const figure = (name: string, of: number, unit: string, target?: number) =>
+    lower({ name: `${name}, ${store}`, of, unit, target })
   return [
     figure("p99 of another account under a flood of requests, relative to quiet", requests / quiet, "×", 3),
     figure("p99 of another account under a flood of events, relative to quiet", events / quiet, "×", 3),

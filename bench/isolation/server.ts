@@ -1,13 +1,11 @@
 /** The server under attack, on one of the two stores. */
-import { type ChildProcess, execFile, fork } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { promisify } from "node:util"
 import { startPostgres } from "../../fixtures/postgres.ts"
+import { command, cpuOf, memoryOf, type Settings, serve } from "../program.ts"
 
 export interface Server {
   readonly store: "PGlite" | "Postgres"
@@ -36,50 +34,28 @@ export const onPostgres = async (): Promise<Server> => {
 
 // ---- helpers ----
 
-async function start(store: Server["store"], settings: Record<string, string>, remove: () => Promise<void>) {
+async function start(store: Server["store"], settings: Settings, remove: () => Promise<void>): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
-  const env = { PATH: process.env["PATH"], EARSHOT_DATA_DIR: folder, ...settings }
-  const server = fork("dist/main.js", ["serve"], {
-    env: { ...env, PORT: "0", EARSHOT_BOOTSTRAP_KEY: ATTACKER, EARSHOT_DEMO_FEED: "off", LOG_LEVEL: "error" },
-    execArgv: ["--import", pathToFileURL(beside("probe.js")).href],
-    stdio: ["ignore", "pipe", "inherit", "ipc"]
-  })
-  const url = await addressOf(server)
+  const own = { EARSHOT_DATA_DIR: folder, ...settings }
+  const { child, url, pid, stop } = await serve(
+    { ...own, EARSHOT_BOOTSTRAP_KEY: ATTACKER, EARSHOT_DEMO_FEED: "off", LOG_LEVEL: "error" },
+    ["--import", pathToFileURL(beside("probe.js")).href]
+  )
   return {
     store,
     url,
-    command: async (args: ReadonlyArray<string>) =>
-      (await promisify(execFile)(process.execPath, ["dist/main.js", ...args], { env })).stdout.trim(),
+    command: (args) => command(own, args),
     longestDelay: async () => {
-      server.send("read")
-      const [delay] = await once(server, "message")
+      child.send("read")
+      const [delay] = await once(child, "message")
       return Number(delay)
     },
-    residentMemory: () => Number(/VmRSS:\s+(\d+)/.exec(procOf(server, "status"))?.[1]) / 1_024,
-    cpuSeconds: () => {
-      // After the name of the process: user and system time in hundredths of a second.
-      const [user, system] = procOf(server, "stat").split(") ").at(-1)?.split(" ").slice(11, 13) ?? []
-      return (Number(user) + Number(system)) / 100
-    },
+    residentMemory: () => memoryOf(pid, "VmRSS"),
+    cpuSeconds: () => cpuOf(pid).own / 1_000_000,
     stop: async () => {
-      server.kill()
-      await once(server, "exit")
+      await stop()
       await remove()
       rmSync(folder, { recursive: true, force: true })
     }
   }
-}
-
-function procOf({ pid }: ChildProcess, file: string): string {
-  return readFileSync(`/proc/${pid}/${file}`, "utf8")
-}
-
-function addressOf({ stdout }: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    stdout?.on("data", (text) => {
-      const url = /http:\/\/[^\s)]+/.exec(String(text))?.[0]
-      if (url !== undefined) resolve(url)
-    })
-    stdout?.once("end", () => reject(new Error("The server ended before it listened")))
-  })
 }

@@ -1,7 +1,9 @@
 /** Compares delivery and memory of our event streams with a bare broadcaster on node:http. */
-import { type Figure, isMissed, isSmoke, median, overRounds, reportFigures } from "../figures.ts"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { type Child, startChild } from "../childProcess.ts"
+import { isMissed, isSmoke, lower, median, reportFigures, tableRow } from "../figures.ts"
 import { KEY } from "../gateway/data.ts"
-import { type BenchProcess, startProcess } from "./process.ts"
 
 /** Each with new processes. The servers take turns, so that background load affects both. */
 const ROUNDS = isSmoke ? 1 : 3
@@ -16,12 +18,10 @@ const MATCHES = isSmoke ? 4 : 48
 /** Longer than 15 seconds, so that heartbeats are included. */
 const IDLE_MILLIS = isSmoke ? 100 : 17_000
 
-const TARGETS = {
-  /** Ratio of our CPU time per delivery to the bare broadcaster's. */
-  delivery: 2,
-  kilobytes: 18,
-  idlePercent: 5
-}
+/** Ratio of our CPU time per delivery to the bare broadcaster's. */
+const MAX_OF_BARE = 2
+const MAX_KILOBYTES = 18
+const MAX_IDLE_PERCENT = 5
 
 interface Delivery {
   readonly kilobytes: number
@@ -55,29 +55,17 @@ for (const [name, rounds] of Object.entries(idle)) {
   console.log(row([name, ...keys.map((key) => withSpread(rounds.map((round) => round[key])))]))
 }
 
-const delivered = (key: keyof Delivery) => overRounds(delivery.earshot.map((round) => round[key]))
-const idled = (key: keyof IdleCost) => overRounds(idle.earshot.map((round) => round[key]))
-const deliveryFigures: ReadonlyArray<Figure> = [
-  {
-    name: "CPU per delivery relative to a bare broadcaster",
-    ...overRounds(ratios),
-    unit: "×",
-    better: "lower",
-    target: TARGETS.delivery
-  },
-  { name: "CPU per delivery", ...delivered("cpuMicros"), unit: "µs", better: "lower" },
-  { name: "from stored to received, p99", ...delivered("p99"), unit: "ms", better: "lower" },
-  { name: "memory per subscriber", ...delivered("kilobytes"), unit: "kB", better: "lower", target: TARGETS.kilobytes }
+const delivered = (key: keyof Delivery) => delivery.earshot.map((round) => round[key])
+const idled = (key: keyof IdleCost) => idle.earshot.map((round) => round[key])
+const deliveryFigures = [
+  lower({ name: "CPU per delivery relative to a bare broadcaster", of: ratios, unit: "×", target: MAX_OF_BARE }),
+  lower({ name: "CPU per delivery", of: delivered("cpuMicros"), unit: "µs" }),
+  lower({ name: "from stored to received, p99", of: delivered("p99"), unit: "ms" }),
+  lower({ name: "memory per subscriber", of: delivered("kilobytes"), unit: "kB", target: MAX_KILOBYTES })
 ]
-const idleFigures: ReadonlyArray<Figure> = [
-  { name: "memory per idle subscriber", ...idled("restedKilobytes"), unit: "kB", better: "lower" },
-  {
-    name: "CPU of 10,000 idle subscribers",
-    ...idled("percent"),
-    unit: "% of a core",
-    better: "lower",
-    target: TARGETS.idlePercent
-  }
+const idleFigures = [
+  lower({ name: "memory per idle subscriber", of: idled("restedKilobytes"), unit: "kB" }),
+  lower({ name: "CPU of 10,000 idle subscribers", of: idled("percent"), unit: "% of a core", target: MAX_IDLE_PERCENT })
 ]
 reportFigures([...deliveryFigures, ...idleFigures])
 if (!isSmoke && deliveryFigures.some(isMissed)) {
@@ -103,26 +91,48 @@ async function inTurns<A>(
 }
 
 /** Prints the memory and a CPU profile of the server. */
-async function profiled(server: BenchProcess, work: () => Promise<void>): Promise<void> {
+async function profiled(server: Child, work: () => Promise<void>): Promise<void> {
   await server.ask("printMemory")
-  await server.ask("startProfile")
-  await work()
-  await server.ask("printProfile")
+  for (const line of await server.profile(work)) console.log(`  ${line}`)
 }
 
-function plainly(_: BenchProcess, work: () => Promise<void>): Promise<void> {
+function plainly(_: Child, work: () => Promise<void>): Promise<void> {
   return work()
 }
 
-/** Measures a server with its subscribers while matches are published. */
-async function measureDelivery(name: string, around = plainly): Promise<Delivery> {
-  const server = await startProcess("server", name)
-  const clients = await startProcess("clients", KEY)
+/** A server with idle subscribers, and what they take of its memory: `before` and `after`, in bytes. */
+async function withSubscribers<A>(
+  { name, count }: { readonly name: string; readonly count: number },
+  measure: (started: Started) => Promise<A>
+): Promise<A> {
+  const start = (script: string, argument: string) =>
+    startChild(process.execPath, ["--expose-gc", fileURLToPath(new URL(`./${script}.js`, import.meta.url)), argument])
+  const server = start("server", name)
+  const clients = start("clients", KEY)
   try {
     const port = await server.ask("port")
     const before = await server.ask("memory")
-    await clients.ask(`open ${port} ${SUBSCRIBERS}`)
-    const kilobytes = ((await server.ask("memory")) - before) / SUBSCRIBERS / 1_000
+    await clients.ask(`open ${port} ${count}`)
+    const kilobytes = async () => ((await server.ask("memory")) - before) / count / 1_000
+    return await measure({ server, clients, kilobytes, opened: await kilobytes() })
+  } finally {
+    await clients.stop()
+    await server.stop()
+  }
+}
+
+interface Started {
+  readonly server: Child
+  readonly clients: Child
+  /** Memory per subscriber now. */
+  readonly kilobytes: () => Promise<number>
+  /** The same when all streams were open. */
+  readonly opened: number
+}
+
+/** Measures a server with its subscribers while matches are published. */
+function measureDelivery(name: string, around = plainly): Promise<Delivery> {
+  return withSubscribers({ name, count: SUBSCRIBERS }, async ({ server, clients, opened }) => {
     await server.ask(`publish ${WARM_UP} ${PER_SECOND}`)
     await clients.ask(`receive ${WARM_UP * SUBSCRIBERS}`)
     const cpuBefore = await server.ask("cpu")
@@ -131,39 +141,26 @@ async function measureDelivery(name: string, around = plainly): Promise<Delivery
       await clients.ask(`receive ${MATCHES * SUBSCRIBERS}`)
     })
     const cpuMicros = ((await server.ask("cpu")) - cpuBefore) / (MATCHES * SUBSCRIBERS)
-    return { kilobytes, p50: await clients.ask("quantile 0.5"), p99: await clients.ask("quantile 0.99"), cpuMicros }
-  } finally {
-    clients.stop()
-    server.stop()
-  }
+    const [p50, p99] = [await clients.ask("quantile 0.5"), await clients.ask("quantile 0.99")]
+    return { kilobytes: opened, p50, p99, cpuMicros }
+  })
 }
 
 /** Measures subscribers that only receive heartbeats. */
-async function measureIdle(name: string, around = plainly): Promise<IdleCost> {
-  const server = await startProcess("server", name)
-  const clients = await startProcess("clients", KEY)
-  try {
-    const port = await server.ask("port")
-    const before = await server.ask("memory")
-    await clients.ask(`open ${port} ${IDLE_SUBSCRIBERS}`)
-    const opened = await server.ask("memory")
+function measureIdle(name: string, around = plainly): Promise<IdleCost> {
+  return withSubscribers({ name, count: IDLE_SUBSCRIBERS }, async ({ server, opened, kilobytes }) => {
     const cpuBefore = await server.ask("cpu")
     await around(server, () => new Promise((resolve) => setTimeout(resolve, IDLE_MILLIS)))
     // Before the memory is measured, which collects garbage.
     const percent = ((await server.ask("cpu")) - cpuBefore) / IDLE_MILLIS / 10
-    const rested = await server.ask("memory")
-    const each = (bytes: number) => (bytes - before) / IDLE_SUBSCRIBERS / 1_000
-    return { openedKilobytes: each(opened), restedKilobytes: each(rested), percent }
-  } finally {
-    clients.stop()
-    server.stop()
-  }
+    return { openedKilobytes: opened, restedKilobytes: await kilobytes(), percent }
+  })
 }
 
 function withSpread(values: ReadonlyArray<number>): string {
   return `${median(values).toFixed(1)} (${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)})`
 }
 
-function row([title = "", ...columns]: ReadonlyArray<string>): string {
-  return `  ${title.padEnd(12)}${columns.map((column) => column.padStart(24)).join("")}`
+function row(cells: ReadonlyArray<string>): string {
+  return tableRow(cells, { first: 12, other: 24 })
 }

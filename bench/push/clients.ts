@@ -1,7 +1,7 @@
 /** The subscribers: sockets that read event streams and record the age of each match. */
 import { connect } from "node:net"
 import process from "node:process"
-import { handleCommands } from "./process.ts"
+import { answerCommands } from "../childProcess.ts"
 
 /** Connections opened at a time: a server's accept queue is limited. */
 const MAX_CONCURRENT = 100
@@ -13,7 +13,7 @@ let wake = () => {}
 
 const key = process.argv[2]
 
-handleCommands({
+await answerCommands({
   open: async (port = 0, count = 0) => {
     for (let opened = 0; opened < count; opened += MAX_CONCURRENT) {
       await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, count - opened) }, () => subscribe(port)))

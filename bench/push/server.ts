@@ -1,7 +1,6 @@
 /** One server, in its own process. */
 import process from "node:process"
-import { startProfile } from "../figures.ts"
-import { handleCommands } from "./process.ts"
+import { answerCommands } from "../childProcess.ts"
 
 export interface Broadcaster {
   readonly port: number
@@ -18,9 +17,8 @@ const variants: Readonly<Record<string, () => Promise<Broadcaster>>> = {
 const start = variants[process.argv[2] ?? ""]
 if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
 const broadcaster = await start()
-let endProfile: () => Promise<ReadonlyArray<string>> = async () => []
 
-handleCommands({
+await answerCommands({
   port: () => broadcaster.port,
   memory: async () => {
     // Some garbage is only freed by the second collection.
@@ -30,24 +28,10 @@ handleCommands({
     }
     return process.memoryUsage.rss()
   },
-  cpu: () => {
-    const { user, system } = process.cpuUsage()
-    return user + system
-  },
   printMemory: () => {
     const { rss, heapTotal, heapUsed } = process.memoryUsage()
     const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`
     console.error(`  ${megabytes(rss)} in all, ${megabytes(heapTotal)} heap, of which ${megabytes(heapUsed)} used`)
-    return rss
-  },
-  startProfile: async () => {
-    endProfile = await startProfile()
-    return 0
-  },
-  printProfile: async () => {
-    const lines = await endProfile()
-    for (const line of lines) console.error(`  ${line}`)
-    return lines.length
   },
   publish: async (count = 0, perSecond = 1) => {
     const startedAt = performance.now()

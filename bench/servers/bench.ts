@@ -1,9 +1,10 @@
 /** Measures two servers on one Postgres: events accepted and matches delivered. */
 import pg from "pg"
 import { startPostgres } from "../../fixtures/postgres.ts"
-import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
+import { type Figure, higher, isSmoke, lower, median, reportFigures, tableRow } from "../figures.ts"
+import { command, cpuOf, type Program, serve } from "../program.ts"
 import { type Account, createRules, sendEvents, subscribe } from "./load.ts"
-import { command, postgresCpu, type Server, startServer } from "./servers.ts"
+import { postgresCpu } from "./postgresCpu.ts"
 
 const ROUNDS = isSmoke ? 1 : 5
 const EVENTS = isSmoke ? 400 : 20_000
@@ -31,10 +32,20 @@ interface Costs {
 const postgres = await startPostgres(["fsync=on", "shared_buffers=512MB", "max_wal_size=4GB"])
 const client = new pg.Client({ connectionString: postgres.url })
 await client.connect()
-const servers: Array<Server> = []
+const servers: Array<Program> = []
+const store = { DATABASE_URL: postgres.url }
+/** Both platforms run in process, and accounts have no limits. */
+const settings = {
+  ...store,
+  EARSHOT_DEMO_FEED: "off",
+  EARSHOT_LIMIT_REQUESTS: "0",
+  EARSHOT_LIMIT_EVENTS: "0",
+  EARSHOT_LIMIT_STREAMS: "0",
+  LOG_LEVEL: "error"
+}
 const accounts: Array<Account> = []
 try {
-  for (let count = 0; count < 2; count++) servers.push(await startServer(postgres.url))
+  for (let count = 0; count < 2; count++) servers.push(await serve(settings))
   reportFigures(await measureAll(servers.map(({ url }) => url)))
 } finally {
   for (const server of servers) await server.stop()
@@ -47,7 +58,7 @@ try {
 async function measureAll(both: Urls): Promise<ReadonlyArray<Figure>> {
   const first = both.slice(0, 1)
   for (const name of ACCOUNTS) {
-    const account = { key: command(postgres.url, ["keys", "create", "--account", name]), words: WORDS }
+    const account = { key: await command(store, ["keys", "create", "--account", name]), words: WORDS }
     for (const url of first) await createRules(url, account)
     accounts.push(account)
   }
@@ -81,7 +92,7 @@ async function measure(urls: Urls): Promise<Costs> {
 async function cpuTimes() {
   const { rows } = await client.query<{ readonly pid: number }>("select pg_backend_pid() as pid")
   return {
-    servers: servers.reduce((sum, server) => sum + server.cpu(), 0),
+    servers: servers.reduce((sum, server) => sum + cpuOf(server.pid).own, 0),
     postgres: postgresCpu(rows[0]?.pid ?? 0)
   }
 }
@@ -127,16 +138,16 @@ function report(one: ReadonlyArray<Costs>, two: ReadonlyArray<Costs>): ReadonlyA
     console.log(row([titles[key], of(key, one).toFixed(0), of(key, two).toFixed(0), ratio(key).toFixed(2)]))
   }
   return [
-    { name: "events, two servers relative to one", value: ratio("events"), unit: "×", better: "higher" },
-    { name: "deliveries, two servers relative to one", value: ratio("deliveries"), unit: "×", better: "higher" },
-    { name: "CPU per event, two servers relative to one", value: ratio("serversPerEvent"), unit: "×", better: "lower" },
-    { name: "events, one server", value: of("events", one), unit: "/s", better: "higher" },
-    { name: "deliveries, one server", value: of("deliveries", one), unit: "/s", better: "higher" },
-    { name: "CPU of a server per event", value: of("serversPerEvent", one), unit: "µs", better: "lower" },
-    { name: "CPU of Postgres per event", value: of("postgresPerEvent", one), unit: "µs", better: "lower" }
+    higher({ name: "events, two servers relative to one", of: ratio("events"), unit: "×" }),
+    higher({ name: "deliveries, two servers relative to one", of: ratio("deliveries"), unit: "×" }),
+    lower({ name: "CPU per event, two servers relative to one", of: ratio("serversPerEvent"), unit: "×" }),
+    higher({ name: "events, one server", of: of("events", one), unit: "/s" }),
+    higher({ name: "deliveries, one server", of: of("deliveries", one), unit: "/s" }),
+    lower({ name: "CPU of a server per event", of: of("serversPerEvent", one), unit: "µs" }),
+    lower({ name: "CPU of Postgres per event", of: of("postgresPerEvent", one), unit: "µs" })
   ]
 }
 
-function row([title = "", ...columns]: ReadonlyArray<string>): string {
-  return `  ${title.padEnd(32)}${columns.map((column) => column.padStart(14)).join("")}`
+function row(cells: ReadonlyArray<string>): string {
+  return tableRow(cells, { first: 32, other: 14 })
 }

@@ -1,27 +1,26 @@
 /** Measures a start of the program: CPU relative to `node -e 0`, memory, and disk space. */
-import { spawn, spawnSync } from "node:child_process"
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
+import { type Figure, isSmoke, lower, median, reportFigures } from "../figures.ts"
+import { cpuOf, memoryOf, serve } from "../program.ts"
 
 const ROUNDS = isSmoke ? 1 : 7
 /** Time for an idle service to settle. */
 const SETTLED_MILLIS = isSmoke ? 500 : 10_000
 /** In the units of `du -m` and `free -m`. */
 const MEGABYTE = 1_048_576
-/** `getconf CLK_TCK`. */
-const TICKS_PER_SECOND = 100
 
 const figures: Array<Figure> = []
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
 try {
   if (existsSync("/proc/self/stat")) {
-    const unit = median(rounds(() => cpuOf(["-e", "0"])))
-    console.log(`u: the CPU of node -e 0, ${(unit * 1_000).toFixed(0)} ms`)
+    const unit = median(rounds(() => cpuOfRun(["-e", "0"])))
+    console.log(`u: the CPU of node -e 0, ${(unit / 1_000).toFixed(0)} ms`)
     commands(unit)
     await services(unit)
   } else {
@@ -37,28 +36,23 @@ reportFigures(figures)
 
 function report(name: string, value: number, unit: string, target: number): void {
   console.log(`${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} (at most ${target})`)
-  figures.push({ name, value, unit, better: "lower", target })
+  figures.push(lower({ name, of: value, unit, target }))
 }
 
 function rounds(measure: () => number): ReadonlyArray<number> {
   return Array.from({ length: ROUNDS }, measure)
 }
 
-/** User and system time of a Node process, in seconds. */
-function cpuOf(args: ReadonlyArray<string>): number {
-  const before = cpuOfChildren()
+/** User and system time of a Node process, in microseconds. */
+function cpuOfRun(args: ReadonlyArray<string>): number {
+  const before = cpuOf("self").ofEndedChildren
   const { status } = spawnSync(process.execPath, args, { stdio: "ignore" })
   if (status !== 0) throw new Error(`"node ${args.join(" ")}" ended with ${status}`)
-  return cpuOfChildren() - before
-}
-
-/** CPU time of ended child processes. */
-function cpuOfChildren(): number {
-  return cpuIn("/proc/self/stat", 13)
+  return cpuOf("self").ofEndedChildren - before
 }
 
 function commands(unit: number): void {
-  const inUnits = (args: ReadonlyArray<string>) => median(rounds(() => cpuOf(["dist/main.js", ...args]))) / unit
+  const inUnits = (args: ReadonlyArray<string>) => median(rounds(() => cpuOfRun(["dist/main.js", ...args]))) / unit
   report("earshot --version", inUnits(["--version"]), "u", 3)
   report("earshot check", inUnits(["check", "--platform", "x", "nasa lang:en"]), "u", 6)
 }
@@ -80,41 +74,23 @@ async function services(unit: number): Promise<void> {
 }
 
 interface Started {
-  /** CPU seconds until it listened. */
+  /** Until it listened, in microseconds. */
   readonly cpu: number
   readonly peak: number
   readonly resident: number
 }
 
 async function start(dataDir: string, demoFeed: "on" | "off"): Promise<Started> {
-  const env = { PATH: process.env["PATH"], PORT: "0", EARSHOT_DATA_DIR: dataDir, EARSHOT_DEMO_FEED: demoFeed }
-  const child = spawn(process.execPath, ["dist/main.js", "serve"], { env, stdio: ["ignore", "pipe", "ignore"] })
-  const ended = new Promise((resolve) => child.once("exit", resolve))
-  await Promise.race([
-    new Promise((resolve) => child.stdout.once("data", resolve)),
-    ended.then((code) => Promise.reject(new Error(`The service ended with ${code} before it listened`)))
-  ])
-  const cpu = cpuSoFar(child.pid)
+  const { pid, stop } = await serve({
+    EARSHOT_DATA_DIR: dataDir,
+    EARSHOT_DEMO_FEED: demoFeed,
+    LOG_LEVEL: "error"
+  })
+  const cpu = cpuOf(pid).own
   await sleep(SETTLED_MILLIS)
-  const started = { cpu, peak: memory(child.pid, "VmHWM"), resident: memory(child.pid, "VmRSS") }
-  child.kill()
-  await ended
+  const started = { cpu, peak: memoryOf(pid, "VmHWM"), resident: memoryOf(pid, "VmRSS") }
+  await stop()
   return started
-}
-
-function cpuSoFar(pid: number | undefined): number {
-  return cpuIn(`/proc/${pid}/stat`, 11)
-}
-
-/** `index`: field of the user time after the program's name. System time is the next field. */
-function cpuIn(file: string, index: number): number {
-  const fields = readFileSync(file, "utf8").split(") ")[1]?.split(" ") ?? []
-  return (Number(fields[index]) + Number(fields[index + 1])) / TICKS_PER_SECOND
-}
-
-function memory(pid: number | undefined, field: "VmHWM" | "VmRSS"): number {
-  const kibibytes = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
-  return (Number(kibibytes) * 1_024) / MEGABYTE
 }
 
 function sizes(): void {

@@ -1,9 +1,8 @@
 /** Measures the CPU time of parsing and checking a typical rule. */
-import process from "node:process"
 import * as Firehose from "../../core/syntax/firehose/language.ts"
 import * as X from "../../core/syntax/x/language.ts"
 import { checkRule } from "../../fixtures/languages.ts"
-import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
+import { cpuMicros, isSmoke, lower, median, reportFigures } from "../figures.ts"
 import { firehoseRules, xRules } from "./rules.ts"
 
 const ROUNDS = isSmoke ? 1 : 25
@@ -43,10 +42,9 @@ for (const [title, values] of micros) {
 }
 
 reportFigures(
-  [...micros].map(([title, values]): Figure => {
-    const target = title.endsWith("parse") ? MAX_MICROS : undefined
-    return { name: title, value: median(values), unit: "µs", better: "lower", target }
-  })
+  [...micros].map(([title, values]) =>
+    lower({ name: title, of: values, unit: "µs", target: title.endsWith("parse") ? MAX_MICROS : undefined })
+  )
 )
 
 // ---- helpers ----
@@ -71,9 +69,4 @@ function batch(rules: ReadonlyArray<string>, read: (rule: string) => boolean): n
     count += rules.length
   }
   return (cpuMicros() - start) / count
-}
-
-function cpuMicros(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
 }

@@ -1,8 +1,8 @@
 /** Fuzzes both rule languages. `npm run fuzz:syntax [-- count seed]` */
 import { readFileSync } from "node:fs"
 import process from "node:process"
+import { Random } from "../../fixtures/distributions.ts"
 import { checkRule, type PlatformId } from "../../fixtures/languages.ts"
-import { randomFrom } from "../../fixtures/random.ts"
 
 const count = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
@@ -14,16 +14,14 @@ const PIECES =
   )
 
 const corpora: Readonly<Record<PlatformId, ReadonlyArray<string>>> = { x: corpus("x"), firehose: corpus("firehose") }
-const random = randomFrom(seed)
-const below = (limit: number) => Math.floor(random() * limit)
-const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[below(list.length)] ?? fallback
+const random = new Random(seed)
 
 const started = performance.now()
 let accepted = 0
 console.log(`${count} texts, seed ${seed}`)
 for (let i = 0; i < count; i++) {
   const platform = i % 2 === 0 ? "x" : "firehose"
-  const text = i % 4 < 2 ? mutated(one(corpora[platform], "cat")) : assembled()
+  const text = i % 4 < 2 ? mutated(random.pick(corpora[platform])) : assembled()
   const problem = problemWith(platform, text)
   if (problem !== undefined) {
     console.error(`\n${platform}: ${problem}\n${JSON.stringify(text)}\nseed ${seed}, text ${i + 1}`)
@@ -58,18 +56,19 @@ function problemWith(platform: PlatformId, text: string): string | undefined {
 /** A rule of the corpus with a few pieces inserted, deleted or duplicated. */
 function mutated(rule: string): string {
   let text = rule
-  for (let edits = 1 + below(4); edits > 0; edits--) {
-    const from = below(text.length + 1)
-    const to = Math.min(text.length, from + below(6))
-    const piece = random() < 0.3 ? text.slice(from, to) : one(PIECES, " ")
-    text = text.slice(0, from) + piece + text.slice(random() < 0.5 ? from : to)
+  for (let edits = 1 + random.below(4); edits > 0; edits--) {
+    const from = random.below(text.length + 1)
+    const to = Math.min(text.length, from + random.below(6))
+    const piece = random.next() < 0.3 ? text.slice(from, to) : random.pick(PIECES)
+    text = text.slice(0, from) + piece + text.slice(random.next() < 0.5 ? from : to)
   }
   return text
 }
 
 function assembled(): string {
   let text = ""
-  for (let pieces = below(14); pieces > 0; pieces--) text += one(PIECES, " ") + (random() < 0.5 ? " " : "")
+  for (let pieces = random.below(14); pieces > 0; pieces--)
+    text += random.pick(PIECES) + (random.next() < 0.5 ? " " : "")
   return text
 }
 

@@ -15,7 +15,8 @@ import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { isTarget, type TargetLanguage } from "../../core/syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../../core/syntax/translation/witness/witnesses.ts"
 import type { Turns } from "../../core/work/turns.ts"
-import { randomFrom } from "../../fixtures/random.ts"
+import { Random } from "../../fixtures/distributions.ts"
+import { cpuMicros, isSmoke } from "../figures.ts"
 
 /** Of one analysis, in milliseconds. */
 const MAX_CPU = 200
@@ -35,7 +36,6 @@ const WARM_UP = 30
 const KEPT = 6
 const REPEATS = 12
 
-const isSmoke = process.argv.includes("--smoke")
 const [texts = isSmoke ? 200 : 100_000, seed = 1] = process.argv.slice(2).filter(isNumber).map(Number)
 
 /** How a text of any length is made: pieces one after the other, in nested groups, between a start and an end. */
@@ -153,9 +153,7 @@ const UNRELATED = new Map(
   PLATFORMS.map(({ language }) => [language, eventOf(language, "hello world, nothing to see here 新 🍔 ".repeat(10))])
 )
 
-const random = randomFrom(seed)
-const below = (limit: number) => Math.floor(random() * limit)
-const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[below(list.length)] ?? fallback
+const random = new Random(seed)
 
 const worst = search()
 const failures = report(worst)
@@ -179,7 +177,7 @@ function search(): ReadonlyMap<string, Found> {
   console.log(`${texts} texts, seed ${seed}`)
   for (let count = -WARM_UP; count < texts; count++) {
     const recipe = recipeFor(Math.max(0, count), [...found.values()])
-    const length = Math.ceil(recipe.platform.maxLength / one([1, 2, 4, 8, 16], 1))
+    const length = Math.ceil(recipe.platform.maxLength / random.pick([1, 2, 4, 8, 16]))
     const sample = sampleOf(recipe, length)
     if (count >= 0 && sample.checked.rule !== undefined) accepted++
     for (const [name, cost] of costsOf(sample)) {
@@ -300,42 +298,43 @@ function least(costs: ReadonlyArray<Cost>): Cost {
 
 /** First each piece alone, in both languages and with each way to join it, then random ones. */
 function recipeFor(count: number, found: ReadonlyArray<Found>): Recipe {
-  const best = one(one(found, undefined)?.[one(measures, "cpu")] ?? [], undefined)?.recipe
+  const known = random.pick(found)[random.pick(measures)]
+  const best = known.length === 0 ? undefined : random.pick(known).recipe
   if (best !== undefined && count % 2 === 1) return variantOf(best)
   const platform = (count >> 1) % 2 === 0 ? X : FIREHOSE
   const plain = { platform, depth: 0, start: "", end: "" }
   const alone = [...WORDS, ...OPERATORS][count >> 2]
-  if (alone !== undefined) return { ...plain, pieces: [alone], joiner: one(JOINERS, " ") }
-  if (random() < 0.2) {
-    const pieces = Array.from({ length: 1 + below(4) }, () => one(PATTERN_PARTS, "a"))
+  if (alone !== undefined) return { ...plain, pieces: [alone], joiner: random.pick(JOINERS) }
+  if (random.next() < 0.2) {
+    const pieces = Array.from({ length: 1 + random.below(4) }, () => random.pick(PATTERN_PARTS))
     return { platform: FIREHOSE, pieces, joiner: "", depth: 0, start: PATTERN_START, end: PATTERN_END }
   }
-  const kinds = random() < 0.5 ? WORDS : [...WORDS, ...OPERATORS]
+  const kinds = random.next() < 0.5 ? WORDS : [...WORDS, ...OPERATORS]
   return {
     ...plain,
-    pieces: Array.from({ length: 1 + below(4) }, () => one(kinds, "a")),
-    joiner: one(JOINERS, " "),
-    depth: random() < 0.3 ? below(60) : 0,
-    start: one(ENDS, ""),
-    end: one(ENDS, "")
+    pieces: Array.from({ length: 1 + random.below(4) }, () => random.pick(kinds)),
+    joiner: random.pick(JOINERS),
+    depth: random.next() < 0.3 ? random.below(60) : 0,
+    start: random.pick(ENDS),
+    end: random.pick(ENDS)
   }
 }
 
 function variantOf(recipe: Recipe): Recipe {
   const { pieces } = recipe
-  const at = below(pieces.length + 1)
-  const piece = one(recipe.end === PATTERN_END ? PATTERN_PARTS : [...WORDS, ...OPERATORS], "a")
-  switch (below(6)) {
+  const at = random.below(pieces.length + 1)
+  const piece = random.pick(recipe.end === PATTERN_END ? PATTERN_PARTS : [...WORDS, ...OPERATORS])
+  switch (random.below(6)) {
     case 0:
-      return { ...recipe, joiner: one(JOINERS, " ") }
+      return { ...recipe, joiner: random.pick(JOINERS) }
     case 1:
-      return { ...recipe, depth: one([0, 1, 2, 10, 45, 50, 99], 0) }
+      return { ...recipe, depth: random.pick([0, 1, 2, 10, 45, 50, 99]) }
     case 2:
-      return { ...recipe, start: one(ENDS, ""), end: one(ENDS, "") }
+      return { ...recipe, start: random.pick(ENDS), end: random.pick(ENDS) }
     case 3:
       return { ...recipe, pieces: pieces.length > 1 ? pieces.toSpliced(at, 1) : [piece] }
     default:
-      return { ...recipe, pieces: pieces.toSpliced(at, below(2), piece).slice(0, 12) }
+      return { ...recipe, pieces: pieces.toSpliced(at, random.below(2), piece).slice(0, 12) }
   }
 }
 
@@ -383,6 +382,5 @@ function isNumber(argument: string): boolean {
 }
 
 function cpuMillis(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
+  return cpuMicros() / 1_000
 }

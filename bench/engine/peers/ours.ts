@@ -1,6 +1,4 @@
 /** Our engine, on events in the peers' format. */
-
-import process from "node:process"
 import { setImmediate } from "node:timers/promises"
 import { Engine } from "../../../core/engine/Engine.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
@@ -8,7 +6,7 @@ import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../../core/syntax/expression/FieldNames.ts"
 import { Random } from "../../../fixtures/distributions.ts"
 import { languageOf } from "../../../fixtures/languages.ts"
-import { isSmoke } from "../../figures.ts"
+import { cpuMicros, isSmoke } from "../../figures.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { PlainEvent } from "../workload/plainEvent.ts"
 import { readRule } from "../workload/rule.ts"
@@ -34,11 +32,11 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
       coarseFields: coarseFields(languageOf(platform).fieldNames)
     })
     const millis: Array<number> = []
-    let cpuMicros = 0
+    let used = 0
     for (let from = 0; from < count; from += CHUNK) {
       const chunk = rules.slice(from, Math.min(count, from + CHUNK)).map(read)
       collectYoung()
-      const cpu = process.cpuUsage()
+      const cpu = cpuMicros()
       for (const [index, expression] of chunk.entries()) {
         const start = performance.now()
         const rule = engine.add(expression)
@@ -46,13 +44,12 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
         if (from > 0) millis.push(performance.now() - start)
         checkNumber(rule, from + index)
       }
-      const { user, system } = process.cpuUsage(cpu)
-      cpuMicros += user + system
+      used += cpuMicros() - cpu
       await setImmediate()
       if (from === 0) for (const line of events.slice(0, training)) engine.match(new PlainEvent(platform, line))
     }
     growth.add(millis)
-    return { engine, addMicros: cpuMicros / count }
+    return { engine, addMicros: used / count }
   }
 
   const read = (line: string): Expression => expressionOf(platform, readRule(line))

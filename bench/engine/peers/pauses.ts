@@ -1,6 +1,7 @@
 /** Measures single calls, separating our pauses from those of the garbage collector or the machine. */
 import { PerformanceObserver } from "node:perf_hooks"
 import { setImmediate } from "node:timers/promises"
+import { quantile } from "../../figures.ts"
 
 /** Keeps the shortest time of each repeated call: our own cost recurs, a pause by anything else does not. */
 export class RepeatedCalls {
@@ -15,7 +16,7 @@ export class RepeatedCalls {
   }
 
   percentile(share: number): number {
-    return percentile(this.shortest, share)
+    return quantile(this.shortest, share)
   }
 
   /** Undefined without calls. */
@@ -42,6 +43,3 @@ export class GcPauses {
     return this.longestMillis
   }
 }
-
-export const percentile = (values: ArrayLike<number>, share: number): number =>
-  Float64Array.from(values).sort()[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
