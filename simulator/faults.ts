@@ -1,5 +1,6 @@
 /** Fault injection: the kinds of faults, and the active faults with their counters. */
 import { Either, ParseResult, Schema } from "effect"
+import { optional } from "../core/model/optional.ts"
 import { WholeNumber } from "../core/model/wholeNumber.ts"
 import { endpoints, isEndpointOf, SimulatedPlatform } from "./endpoints.ts"
 import { Count, Seconds } from "./settings.ts"
@@ -9,9 +10,9 @@ const field = <A>(schema: Schema.Schema<A>, fallback: A) => Schema.optionalWith(
 /** Without `count` and `seconds` a fault fires once; a lasting kind is active until it is cleared. */
 const scope = {
   platform: SimulatedPlatform,
-  endpoint: Schema.optionalWith(Schema.String, { exact: true }),
-  count: Schema.optionalWith(WholeNumber({ min: 1, max: 1_000_000_000 }), { exact: true }),
-  seconds: Schema.optionalWith(Seconds, { exact: true })
+  endpoint: optional(Schema.String),
+  count: optional(WholeNumber({ min: 1, max: 1_000_000_000 })),
+  seconds: optional(Seconds)
 }
 
 const kind = <K extends string, F extends Schema.Struct.Fields>(name: K, fields: F) =>
@@ -41,15 +42,15 @@ export const FaultRequest = Schema.Union(
   kind("duplicate", {}),
   kind("stall", {
     keep_alives: field(Schema.Boolean, true),
-    stall_seconds: Schema.optionalWith(Count, { exact: true })
+    stall_seconds: optional(Count)
   }),
   kind("disconnect", { disconnect_type: field(Schema.Literal(...disconnectTypes), "OperationalDisconnect") }),
   kind("stream-error", { message: field(Schema.String, "Internal error") }),
   kind("close", {}),
   kind("drop-rules", {}),
   kind("lower-caps", {
-    rules: Schema.optionalWith(Count, { exact: true }),
-    connections: Schema.optionalWith(Count, { exact: true })
+    rules: optional(Count),
+    connections: optional(Count)
   }),
   kind("clock-skew", { skew_seconds: Schema.Number.pipe(Schema.between(-1_000_000_000, 1_000_000_000)) }),
   kind("hold-slot", { hold_seconds: field(Count, 900) }),

@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Either, Layer, Option, Schema, Stream } from "e
 import type { EventFormat, Language } from "../languages/Language.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
@@ -42,30 +43,25 @@ export const Backtest = Schema.Struct({
   tested: count("The number of distinct events tested"),
   matched: count("How many of them match"),
   already_matched: count("How many of the matching events also match an active rule of your account"),
-  share: optionalNumber("matched / tested; absent if no event was tested, and with the basis matched_events"),
-  per_hour: optionalNumber(
+  share: optional(Schema.Number, "matched / tested; absent if no event was tested, and with the basis matched_events"),
+  per_hour: optional(
+    Schema.Number,
     "Matches per hour, by event time or else receive time. Live and recorded events have a rate each, over the time that they span, and this is the sum; absent if one with matches spans less than a minute, and with the basis matched_events"
   ),
-  recorded: optionalNumber(
+  recorded: optional(
+    Schema.Number,
     "How many of the tested events were recorded: more than an hour old when they were received, as in a replay; absent if 0, and with the basis matched_events"
   ),
-  from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Time of the oldest event tested: event time or else receive time"
-  }),
-  to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Time of the newest event tested"
-  }),
+  from: optional(Timestamp.Timestamp, "Time of the oldest event tested: event time or else receive time"),
+  to: optional(Timestamp.Timestamp, "Time of the newest event tested"),
   samples: eventList("Matching events, newest first, as delivered by the platform"),
-  newest: Schema.optionalWith(eventList("If none matches: the newest events tested, as many as samples were wanted"), {
-    exact: true
-  }),
-  unreadable: optionalNumber("How many events could not be parsed and were not tested; absent if 0"),
-  missed: optionalNumber(
+  newest: optional(eventList("If none matches: the newest events tested, as many as samples were wanted")),
+  unreadable: optional(Schema.Number, "How many events could not be parsed and were not tested; absent if 0"),
+  missed: optional(
+    Schema.Number,
     "How many events of the same period were not kept, because of a burst or an outage of the store; per_hour accounts for them"
   ),
-  note: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why fewer events were tested than requested"
-  })
+  note: optional(Schema.String, "Why fewer events were tested than requested")
 }).annotations({ identifier: "Backtest" })
 export type Backtest = typeof Backtest.Type
 
@@ -354,8 +350,4 @@ function eventList(description: string) {
   return Schema.Array(Schema.Unknown).annotations({
     jsonSchema: { type: "array", items: { type: "object", additionalProperties: true }, description }
   })
-}
-
-function optionalNumber(description: string) {
-  return Schema.optionalWith(Schema.Number, { exact: true }).annotations({ description })
 }

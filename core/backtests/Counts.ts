@@ -1,5 +1,6 @@
 /** A platform's own count of recent events that match a filter, and the price of a month that follows from it. */
 import { Effect, Schema } from "effect"
+import { optional } from "../model/optional.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Platform, RecentCount } from "../platforms/Platform.ts"
 
@@ -11,15 +12,12 @@ export const Counts = Schema.Struct({
   per_hour: Schema.Number.annotations({ description: "The average over the counted period" }),
   from: Timestamp.Timestamp.annotations({ description: "Start of the counted period" }),
   to: Timestamp.Timestamp.annotations({ description: "End of the counted period" }),
-  bound: Schema.optionalWith(Schema.Literal("upper"), { exact: true }).annotations({
-    description: "upper: operators were left out, so the filter matches at most this many"
-  }),
-  without: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
-    description: "The operators that the platform cannot count by, and that were left out"
-  }),
-  note: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why the stream may deliver more or less than was counted"
-  })
+  bound: optional(Schema.Literal("upper"), "upper: operators were left out, so the filter matches at most this many"),
+  without: optional(
+    Schema.Array(Schema.String),
+    "The operators that the platform cannot count by, and that were left out"
+  ),
+  note: optional(Schema.String, "Why the stream may deliver more or less than was counted")
 }).annotations({ identifier: "Counts", description: "The platform's own count of recent events, with ask_platforms" })
 export type Counts = typeof Counts.Type
 

@@ -1,9 +1,7 @@
 /** What is used of the budget of a platform, as an account or the operator sees it. */
 import { Schema } from "effect"
 import { AccountId } from "../model/Ids.ts"
-
-const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
-  Schema.optionalWith(schema, { exact: true }).annotations({ description })
+import { optional } from "../model/optional.ts"
 
 const Cost = Schema.Number.annotations({ description: "`used` times `price_per_post`, in US dollars" })
 

@@ -17,6 +17,7 @@ import {
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, matchIdsAfter, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { WireExplanation } from "../model/wire.ts"
@@ -29,21 +30,20 @@ import { inTurns, type Turns } from "../work/turns.ts"
 import { FilterHits, HitTally } from "./Hits.ts"
 
 export const ExplainRequest = Schema.Struct({
-  match_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Explains this match. Leave out the other fields"
-  }),
-  rule_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Explains this rule on an event: send event or platform_post_id, too"
-  }),
-  platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({
-    description: "Of the event. May be left out if the rule watches one platform only, or if the event shows it"
-  }),
-  event: Schema.optionalWith(Schema.Unknown, { exact: true }).annotations({
-    description: "The event, in the format of its platform. The syntax help of the platform has an example"
-  }),
-  platform_post_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The id of a recent event, as in matches. It is looked for among the events that backtests use"
-  })
+  match_id: optional(Schema.String, "Explains this match. Leave out the other fields"),
+  rule_id: optional(Schema.String, "Explains this rule on an event: send event or platform_post_id, too"),
+  platform: optional(
+    PlatformId,
+    "Of the event. May be left out if the rule watches one platform only, or if the event shows it"
+  ),
+  event: optional(
+    Schema.Unknown,
+    "The event, in the format of its platform. The syntax help of the platform has an example"
+  ),
+  platform_post_id: optional(
+    Schema.String,
+    "The id of a recent event, as in matches. It is looked for among the events that backtests use"
+  )
 })
 export type ExplainRequest = typeof ExplainRequest.Type
 
@@ -60,9 +60,7 @@ export type ExplainResult = typeof ExplainResult.Type
 
 export const HitsRequest = Schema.Struct({
   rule_id: Schema.String,
-  platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({
-    description: "Only on this platform. By default on every platform of the rule"
-  }),
+  platform: optional(PlatformId, "Only on this platform. By default on every platform of the rule"),
   events: wholeNumber({ max: 100_000, fallback: 1_000 }).annotations({
     description: "How many of the newest events of each platform to test, limited by how many the server keeps"
   })

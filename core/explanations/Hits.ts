@@ -4,6 +4,7 @@ import { Basis, type Visitor } from "../backtests/Backtests.ts"
 import type { LoggedEvent } from "../backtests/EventLog.ts"
 import { SeenEvents } from "../backtests/SeenEvents.ts"
 import type { CheckedText } from "../languages/explainFilter.ts"
+import { optional } from "../model/optional.ts"
 import { WireSpan } from "../model/wire.ts"
 import { RegistrationState } from "../rules/Rule.ts"
 import { keyOf } from "../syntax/edits/FilterEdits.ts"
@@ -42,12 +43,8 @@ export const FilterHits = Schema.Struct({
   parts: Schema.Array(PartHits).annotations({
     description: "What must hold at the same time: the parts of the filter that AND joins, in text order"
   }),
-  unreadable: Schema.optionalWith(Schema.Number, { exact: true }).annotations({
-    description: "How many events could not be parsed and were not tested; absent if 0"
-  }),
-  note: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why fewer events were tested than requested"
-  })
+  unreadable: optional(Schema.Number, "How many events could not be parsed and were not tested; absent if 0"),
+  note: optional(Schema.String, "Why fewer events were tested than requested")
 }).annotations({ identifier: "FilterHits" })
 export type FilterHits = typeof FilterHits.Type
 

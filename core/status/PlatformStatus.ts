@@ -2,16 +2,14 @@
 import { Option, Schema } from "effect"
 import { BudgetUsage } from "../budget/BudgetUsage.ts"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Owner } from "../ownership/Servers.ts"
 import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
-import { type Comparison, describeNewer } from "../rules/reconcilePlatform.ts"
 import type { SyncStatus } from "../rules/Registrations.ts"
+import { type Comparison, describeNewer } from "../rules/reconcilePlatform.ts"
 import { counted } from "../text/counted.ts"
-
-const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
-  Schema.optionalWith(schema, { exact: true }).annotations({ description })
 
 const Problem = Schema.Struct({ at: Timestamp.Timestamp, message: Schema.String })
 

@@ -1,5 +1,6 @@
 /** The rule endpoints of a tap, and query validation. */
 import { Either, ParseResult, Schema } from "effect"
+import { optional } from "../../core/model/optional.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { blockingIssues } from "../blockingIssues.ts"
 import type { Settings } from "../settings.ts"
@@ -64,8 +65,6 @@ export const validate = (state: FirehoseState, text: string): Reply => {
 }
 
 // ---- helpers ----
-
-const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
 
 const RuleBody = Schema.Struct({
   value: optional(Schema.String),

@@ -1,5 +1,6 @@
 /** The tap endpoints. */
 import { Schema } from "effect"
+import { optional } from "../../core/model/optional.ts"
 import { jsonReply, parseJson, type Reply } from "../wire.ts"
 import type { ManagementCall } from "./calls.ts"
 import { failure, notFound, unprocessable } from "./errors.ts"
@@ -55,8 +56,8 @@ const Name = Schema.String.pipe(Schema.minLength(1), Schema.maxLength(255))
 const isNewTap = Schema.is(Schema.Struct({ name: Name }))
 const isTapChange = Schema.is(
   Schema.Struct({
-    name: Schema.optionalWith(Name, { exact: true }),
-    status: Schema.optionalWith(Schema.Literal("paused", "active"), { exact: true })
+    name: optional(Name),
+    status: optional(Schema.Literal("paused", "active"))
   })
 )
 

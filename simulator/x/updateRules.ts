@@ -1,5 +1,6 @@
 /** POST rules: adds or deletes rules, optionally as a dry run. */
 import { Either, ParseResult, Schema } from "effect"
+import { optional } from "../../core/model/optional.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import type { Settings } from "../settings.ts"
 import { jsonReply, parseJson, type Reply } from "../wire.ts"
@@ -50,18 +51,18 @@ export const updateRules = (xCall: XCall): Reply => {
 
 // ---- helpers ----
 
-const NewRule = Schema.Struct({ value: Schema.String, tag: Schema.optionalWith(Schema.String, { exact: true }) })
+const NewRule = Schema.Struct({ value: Schema.String, tag: optional(Schema.String) })
 type NewRule = typeof NewRule.Type
 
 const Removal = Schema.Struct({
-  ids: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
-  values: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+  ids: optional(Schema.Array(Schema.String)),
+  values: optional(Schema.Array(Schema.String))
 })
 type Removal = typeof Removal.Type
 
 const Body = Schema.Struct({
-  add: Schema.optionalWith(Schema.NonEmptyArray(NewRule), { exact: true }),
-  delete: Schema.optionalWith(Removal, { exact: true })
+  add: optional(Schema.NonEmptyArray(NewRule)),
+  delete: optional(Removal)
 })
 
 const decodeBody = (value: unknown): Either.Either<typeof Body.Type, string> =>
