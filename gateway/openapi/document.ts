@@ -60,17 +60,15 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
       headers: { RequestId: requestId },
       schemas: { ...usedIn([paths, error], { ...named, ...withDiscriminator(named, languages) }), Error: error },
       responses: Object.fromEntries(
-        Object.entries(errors).map(([status, { name, description, headers }]) => [
+        Object.entries(errors).map(([status, { name, description }]) => [
           name,
           {
             description,
-            headers: { ...requestIdHeader, ...headers },
-            content: {
-              "application/json": {
-                schema: { $ref: `${REFERENCE_PREFIX}Error` },
-                examples: errorExamples(Number(status))
-              }
-            }
+            headers: { ...requestIdHeader, ...errorHeaders[status] },
+            content: jsonContent({
+              schema: { $ref: `${REFERENCE_PREFIX}Error` },
+              examples: errorExamples(Number(status))
+            })
           }
         ])
       )
@@ -202,42 +200,28 @@ const requestIdHeader = { "X-Request-Id": { $ref: "#/components/headers/RequestI
 const retryAfter = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } }
 
 const errors = {
-  400: {
-    name: "InvalidArgument",
-    description: "The request is not valid, or the platform cannot serve it",
-    headers: {}
-  },
-  401: { name: "Unauthenticated", description: "The key is missing or not valid", headers: {} },
-  403: { name: "PermissionDenied", description: "The scope of the key does not allow this", headers: {} },
-  404: {
-    name: "NotFound",
-    description: "The path does not exist, or the account has nothing with this id",
-    headers: {}
-  },
-  405: {
-    name: "MethodNotAllowed",
-    description: "The path does not accept this method",
-    headers: { Allow: { description: "The methods that it accepts", schema: { type: "string" } } }
-  },
-  413: {
-    name: "TooLarge",
-    description: "The request body is larger than 1 MiB (NDJSON: 32 MiB)",
-    headers: {}
-  },
+  400: { name: "InvalidArgument", description: "The request is not valid, or the platform cannot serve it" },
+  401: { name: "Unauthenticated", description: "The key is missing or not valid" },
+  403: { name: "PermissionDenied", description: "The scope of the key does not allow this" },
+  404: { name: "NotFound", description: "The path does not exist, or the account has nothing with this id" },
+  405: { name: "MethodNotAllowed", description: "The path does not accept this method" },
+  413: { name: "TooLarge", description: "The request body is larger than 1 MiB (NDJSON: 32 MiB)" },
   409: {
     name: "Aborted",
-    description: "A request with the same idempotency key is still running, or the rule has another version",
-    headers: retryAfter
+    description: "A request with the same idempotency key is still running, or the rule has another version"
   },
-  415: { name: "WrongContentType", description: "The request body is not JSON", headers: {} },
-  422: {
-    name: "KeyReused",
-    description: "The idempotency key was used before with another request",
-    headers: {}
-  },
-  429: { name: "ResourceExhausted", description: "A limit is reached", headers: retryAfter },
-  500: { name: "Internal", description: "A defect of the server; the log has it under the request id", headers: {} },
-  503: { name: "Unavailable", description: "The store or the platform is down", headers: retryAfter }
+  415: { name: "WrongContentType", description: "The request body is not JSON" },
+  422: { name: "KeyReused", description: "The idempotency key was used before with another request" },
+  429: { name: "ResourceExhausted", description: "A limit is reached" },
+  500: { name: "Internal", description: "A defect of the server; the log has it under the request id" },
+  503: { name: "Unavailable", description: "The store or the platform is down" }
+}
+
+const errorHeaders: Readonly<Record<string, Json>> = {
+  405: { Allow: { description: "The methods that it accepts", schema: { type: "string" } } },
+  409: retryAfter,
+  429: retryAfter,
+  503: retryAfter
 }
 
 const responseOf = (status: keyof typeof errors) => ({ $ref: `#/components/responses/${errors[status].name}` })
@@ -253,6 +237,14 @@ const errorResponses = {
   ),
   default: responseOf(500)
 }
+
+const jsonContent = (media: Json) => ({ "application/json": media })
+
+/** The responses of an operation that trpc-to-openapi does not know. */
+const responsesOf = (content: Json, description = "Done") => ({
+  200: { description, headers: requestIdHeader, content },
+  ...errorResponses
+})
 
 const localEvents = (languages: ReadonlyArray<Language>, schemas: ReadonlyArray<unknown>) => {
   const event = { oneOf: schemas }
@@ -270,40 +262,32 @@ const localEvents = (languages: ReadonlyArray<Language>, schemas: ReadonlyArray<
           schema: { type: "string", description: "One event per line, at least one. Empty lines are skipped" },
           example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
         },
-        "application/json": {
+        ...jsonContent({
           schema: { oneOf: [event, { type: "array", minItems: 1, items: event }] },
           example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
-        }
+        })
       }
     },
-    responses: {
-      200: {
-        description: "Done",
-        headers: requestIdHeader,
-        content: {
-          "application/json": {
-            schema: {
+    responses: responsesOf(
+      jsonContent({
+        schema: {
+          type: "object",
+          required: ["accepted", "matches"],
+          properties: {
+            accepted: {
               type: "object",
-              required: ["accepted", "matches"],
-              properties: {
-                accepted: {
-                  type: "object",
-                  additionalProperties: { type: "integer" },
-                  description: "Number of events by platform"
-                },
-                matches: {
-                  type: "integer",
-                  description:
-                    "Number of matches of these events with rules of this account, including those stored before"
-                }
-              }
+              additionalProperties: { type: "integer" },
+              description: "Number of events by platform"
             },
-            example: { accepted: { x: 1 }, matches: 1 }
+            matches: {
+              type: "integer",
+              description: "Number of matches of these events with rules of this account, including those stored before"
+            }
           }
-        }
-      },
-      ...errorResponses
-    }
+        },
+        example: { accepted: { x: 1 }, matches: 1 }
+      })
+    )
   }
 }
 
@@ -316,21 +300,12 @@ const redactOperation = (request: unknown, result: unknown) => ({
   security: [{ apiKey: [] }],
   requestBody: {
     required: true,
-    content: {
-      "application/json": {
-        schema: request,
-        example: { platform: "x", platform_post_ids: ["1866223344556677889"], reason: "deleted" }
-      }
-    }
+    content: jsonContent({
+      schema: request,
+      example: { platform: "x", platform_post_ids: ["1866223344556677889"], reason: "deleted" }
+    })
   },
-  responses: {
-    200: {
-      description: "Done",
-      headers: requestIdHeader,
-      content: { "application/json": { schema: result, example: { redacted: 2 } } }
-    },
-    ...errorResponses
-  }
+  responses: responsesOf(jsonContent({ schema: result, example: { redacted: 2 } }))
 })
 
 const STREAM_EXAMPLE = [
@@ -351,12 +326,7 @@ const streamOperation = (fields: Readonly<Record<string, unknown>>) => ({
     "An endless stream of server-sent events. Each match is an event `match`: its `data` is the match as JSON (the schema `Match`, as in `POST /matches`), its `id` is the id of the match. With a cursor, the stream starts with the matches that were stored after it. Each match is sent once, in the order of ids. When the payload of a match is removed, because its post was deleted, withheld or edited on the platform or by the operator, an event `match.redacted` follows with the schema `Redaction` as `data`: remove your copy. Its `id` is its own, and a stream that resumes also gets the redactions since its cursor, whenever the match itself was sent. An event `coverage` has the schema `Coverage` as `data`, for the time since the start of the stream or its cursor. It comes at the start if this time has gaps, and when a gap begins, ends or is recovered, or a period is in doubt, with a delay of up to 20 seconds. It has no `id`. After 15 seconds without an event the server sends a comment as heartbeat, with an `id` from which a client can also resume. After a disconnect, send the last `id` as the header `Last-Event-ID` (event-stream clients do so automatically): then no event is missed or repeated. An error after the start is sent as an event `error` with the schema `Error` as `data`, and ends the stream. The server disconnects a client that reads nothing for two minutes.",
   security: [{ apiKey: [] }],
   parameters: [
-    ...Object.entries(fields).map(([name, schema]) => ({
-      name,
-      in: "query",
-      required: false,
-      schema
-    })),
+    ...Object.entries(fields).map(([name, schema]) => ({ name, in: "query", required: false, schema })),
     {
       name: "Last-Event-ID",
       in: "header",
@@ -365,17 +335,10 @@ const streamOperation = (fields: Readonly<Record<string, unknown>>) => ({
       schema: { type: "string" }
     }
   ],
-  responses: {
-    200: {
-      description: "The stream",
-      headers: requestIdHeader,
-      content: {
-        [STREAM_TYPE]: {
-          schema: { type: "string", description: "Server-sent events" },
-          example: STREAM_EXAMPLE
-        }
-      }
+  responses: responsesOf(
+    {
+      [STREAM_TYPE]: { schema: { type: "string", description: "Server-sent events" }, example: STREAM_EXAMPLE }
     },
-    ...errorResponses
-  }
+    "The stream"
+  )
 })
