@@ -149,7 +149,7 @@ const savedWork = (rule: Rule | undefined, firstPlatform: string | undefined): W
   rule === undefined ? { draft: emptyDraft(firstPlatform) } : { draft: draftOf(rule), version: rule.version }
 
 const About = ({ draft, onChange }: { readonly draft: Draft; readonly onChange: Change }) => (
-  <div class="rule-about">
+  <div class="form">
     <label>
       Name
       <input
