@@ -1,9 +1,9 @@
 /** One key: its state, and the controls to replace its secret and to revoke it. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { type Answers, problemOf, useTRPC } from "../client.ts"
+import { type Answers, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { Time } from "../parts/Time.tsx"
+import { useChange } from "../parts/useChange.ts"
 import { storedKey } from "../session.ts"
 
 type Key = Answers["keys"]["list"]["keys"][number]
@@ -98,23 +98,16 @@ const Rotate = ({
   readonly onSecret: (issued: Issued) => void
   readonly onClose: () => void
 }) => {
-  const queryClient = useQueryClient()
   const [overlap, setOverlap] = useState(86_400)
-  const rotate = useMutation(
-    useTRPC().keys.rotate.mutationOptions({
-      onSuccess: (issued) => {
-        onClose()
-        onSecret(issued)
-        return queryClient.invalidateQueries()
-      }
-    })
-  )
+  const rotate = useChange(useTRPC().keys.rotate.mutationOptions(), (issued) => {
+    onClose()
+    onSecret(issued)
+  })
   return (
     <Confirm
       title={`Create a new secret for “${apiKey.name}”?`}
       action="Create new secret"
-      isBusy={rotate.isPending}
-      problem={rotate.error === null ? undefined : problemOf(rotate.error)}
+      change={rotate}
       onConfirm={() => rotate.mutate({ key_id: apiKey.id, overlap_seconds: overlap })}
       onClose={onClose}
     >
@@ -145,21 +138,12 @@ const OVERLAPS = [
 ] as const
 
 const Revoke = ({ apiKey, onClose }: { readonly apiKey: Key; readonly onClose: () => void }) => {
-  const queryClient = useQueryClient()
-  const revoke = useMutation(
-    useTRPC().keys.revoke.mutationOptions({
-      onSuccess: () => {
-        onClose()
-        return queryClient.invalidateQueries()
-      }
-    })
-  )
+  const revoke = useChange(useTRPC().keys.revoke.mutationOptions(), onClose)
   return (
     <Confirm
       title={`Revoke “${apiKey.name}”?`}
       action="Revoke key"
-      isBusy={revoke.isPending}
-      problem={revoke.error === null ? undefined : problemOf(revoke.error)}
+      change={revoke}
       onConfirm={() => revoke.mutate({ key_id: apiKey.id })}
       onClose={onClose}
     >

@@ -1,8 +1,8 @@
 /** The form for a new key. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { useChange } from "../parts/useChange.ts"
 
 type Scope = Answers["account"]["get"]["scope"]
 
@@ -13,20 +13,12 @@ export const NewKey = ({
   readonly onCreated: (created: Answers["keys"]["create"]) => void
   readonly onCancel: () => void
 }) => {
-  const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
   const [name, setName] = useState("")
   const [scope, setScope] = useState<Scope>("read")
   const [days, setDays] = useState(90)
-  const create = useMutation(
-    useTRPC().keys.create.mutationOptions({
-      onSuccess: async (created) => {
-        onCreated(created)
-        await queryClient.invalidateQueries()
-      }
-    })
-  )
+  const create = useChange(useTRPC().keys.create.mutationOptions(), onCreated)
   const submit = (event: Event) => {
     event.preventDefault()
     create.mutate({ name: name.trim(), scope, ...(days > 0 && { expires_at: inDays(days) }) })

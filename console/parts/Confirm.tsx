@@ -1,14 +1,13 @@
 /** A dialog that says what goes before it is gone. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import type { Problem } from "../client.ts"
+import { problemOf } from "../client.ts"
 import { ProblemNote } from "./ProblemNote.tsx"
 
 export const Confirm = ({
   title,
   action,
-  isBusy,
-  problem,
+  change,
   onConfirm,
   onClose,
   children
@@ -16,8 +15,7 @@ export const Confirm = ({
   readonly title: string
   /** What the button does: "Delete rule". */
   readonly action: string
-  readonly isBusy: boolean
-  readonly problem?: Problem | undefined
+  readonly change: { readonly isPending: boolean; readonly error: unknown }
   readonly onConfirm: () => void
   readonly onClose: () => void
   readonly children: ComponentChildren
@@ -28,12 +26,12 @@ export const Confirm = ({
     <dialog ref={dialog} onClose={onClose} aria-labelledby="confirm-title">
       <h2 id="confirm-title">{title}</h2>
       {children}
-      {problem !== undefined && <ProblemNote problem={problem} />}
+      {change.error !== null && <ProblemNote problem={problemOf(change.error)} />}
       <div class="buttons">
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="danger" disabled={isBusy} onClick={onConfirm}>
+        <button type="button" class="danger" disabled={change.isPending} onClick={onConfirm}>
           {action}
         </button>
       </div>

@@ -1,5 +1,5 @@
 /** One rule: filters, state, versions, and what can be done with it. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link, useLocation, useParams } from "wouter-preact"
 import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
@@ -7,6 +7,7 @@ import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { byPlatform, platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
+import { useChange } from "../parts/useChange.ts"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
@@ -61,22 +62,13 @@ const Filters = ({ rule }: { readonly rule: Rule }) => (
 )
 
 const Controls = ({ rule }: { readonly rule: Rule }) => {
-  const trpc = useTRPC()
-  const queryClient = useQueryClient()
+  const trpc = useTRPC().rules
   const { may } = useReader()
   const [, go] = useLocation()
   const [isDeleting, setDeleting] = useState(false)
-  const changed = { onSuccess: () => queryClient.invalidateQueries() }
-  const pause = useMutation(trpc.rules.pause.mutationOptions(changed))
-  const resume = useMutation(trpc.rules.resume.mutationOptions(changed))
-  const remove = useMutation(
-    trpc.rules.delete.mutationOptions({
-      onSuccess: async () => {
-        go("/", { state: { deleted: rule.name } })
-        await queryClient.invalidateQueries()
-      }
-    })
-  )
+  const pause = useChange(trpc.pause.mutationOptions())
+  const resume = useChange(trpc.resume.mutationOptions())
+  const remove = useChange(trpc.delete.mutationOptions(), () => go("/", { state: { deleted: rule.name } }))
   if (!may("write")) return null
 
   const isPaused = Object.values(rule.platforms).some(({ paused_by }) => paused_by === "account")
@@ -98,8 +90,7 @@ const Controls = ({ rule }: { readonly rule: Rule }) => {
         <Confirm
           title={`Delete “${rule.name}”?`}
           action="Delete rule"
-          isBusy={remove.isPending}
-          problem={remove.error === null ? undefined : problemOf(remove.error)}
+          change={remove}
           onConfirm={() => remove.mutate({ rule_id: rule.id })}
           onClose={() => setDeleting(false)}
         >

@@ -1,10 +1,11 @@
 /** The attempts of a webhook with the receiver's answers, newest first. */
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC, useTRPCClient } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
+import { useChange } from "../parts/useChange.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
 
@@ -93,17 +94,9 @@ const KINDS: Readonly<Record<Attempt["kind"], string>> = {
 const FIRST_PAGE: Answers["webhooks"]["attempts"]["next_cursor"] = undefined
 
 const Replay = ({ webhookId, matchId }: { readonly webhookId: string; readonly matchId: MatchId }) => {
-  const queryClient = useQueryClient()
   const [isAsked, setAsked] = useState(false)
   const close = () => setAsked(false)
-  const replay = useMutation(
-    useTRPC().webhooks.replay.mutationOptions({
-      onSuccess: () => {
-        close()
-        return queryClient.invalidateQueries()
-      }
-    })
-  )
+  const replay = useChange(useTRPC().webhooks.replay.mutationOptions(), close)
   return (
     <div class="controls">
       <button
@@ -121,8 +114,7 @@ const Replay = ({ webhookId, matchId }: { readonly webhookId: string; readonly m
         <Confirm
           title="Resume after this match?"
           action="Resume after it"
-          isBusy={replay.isPending}
-          problem={replay.error === null ? undefined : problemOf(replay.error)}
+          change={replay}
           onConfirm={() => replay.mutate({ webhook_id: webhookId, after: matchId })}
           onClose={close}
         >

@@ -1,8 +1,8 @@
 /** The form for a new webhook. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { useChange } from "../parts/useChange.ts"
 
 export type WebhookEvent = Answers["webhooks"]["list"]["webhooks"][number]["events"][number]
 
@@ -24,19 +24,11 @@ export const NewWebhook = ({
   readonly onCreated: (created: Answers["webhooks"]["create"]) => void
   readonly onCancel: () => void
 }) => {
-  const queryClient = useQueryClient()
   const [url, setUrl] = useState("")
   const [description, setDescription] = useState("")
   const [ruleIds, setRuleIds] = useState<ReadonlyArray<Rule["id"]>>([])
   const [events, setEvents] = useState<ReadonlyArray<WebhookEvent>>(["match", "match.redacted"])
-  const create = useMutation(
-    useTRPC().webhooks.create.mutationOptions({
-      onSuccess: async (created) => {
-        onCreated(created)
-        await queryClient.invalidateQueries()
-      }
-    })
-  )
+  const create = useChange(useTRPC().webhooks.create.mutationOptions(), onCreated)
 
   const submit = (event: Event) => {
     event.preventDefault()

@@ -1,10 +1,10 @@
 /** One webhook with its state, controls and attempts. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
+import { useChange } from "../parts/useChange.ts"
 import { useReader } from "../Reader.tsx"
 import { Attempts, Outcome } from "./Attempts.tsx"
 import { EVENTS } from "./NewWebhook.tsx"
@@ -71,23 +71,16 @@ const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
     : `for ${rule_ids.map((id) => rules.find((rule) => rule.id === id)?.name ?? id).join(", ")}`
 
 const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly onSecret: OnSecret }) => {
-  const trpc = useTRPC()
-  const queryClient = useQueryClient()
+  const trpc = useTRPC().webhooks
   const [asked, setAsked] = useState<"rotate" | "delete">()
-  const refresh = () => queryClient.invalidateQueries()
   const close = () => setAsked(undefined)
-  const test = useMutation(trpc.webhooks.test.mutationOptions({ onSuccess: refresh }))
-  const enable = useMutation(trpc.webhooks.enable.mutationOptions({ onSuccess: refresh }))
-  const remove = useMutation(trpc.webhooks.delete.mutationOptions({ onSuccess: refresh }))
-  const rotate = useMutation(
-    trpc.webhooks.rotateSecret.mutationOptions({
-      onSuccess: (issued) => {
-        close()
-        onSecret(issued)
-        return refresh()
-      }
-    })
-  )
+  const test = useChange(trpc.test.mutationOptions())
+  const enable = useChange(trpc.enable.mutationOptions())
+  const remove = useChange(trpc.delete.mutationOptions())
+  const rotate = useChange(trpc.rotateSecret.mutationOptions(), (issued) => {
+    close()
+    onSecret(issued)
+  })
   const target = { webhook_id: webhook.id }
   const failed = test.error ?? enable.error
   return (
@@ -120,8 +113,7 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
         <Confirm
           title="Create a new secret for this webhook?"
           action="Create new secret"
-          isBusy={rotate.isPending}
-          problem={rotate.error === null ? undefined : problemOf(rotate.error)}
+          change={rotate}
           onConfirm={() => rotate.mutate(target)}
           onClose={close}
         >
@@ -135,8 +127,7 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
         <Confirm
           title="Delete this webhook?"
           action="Delete webhook"
-          isBusy={remove.isPending}
-          problem={remove.error === null ? undefined : problemOf(remove.error)}
+          change={remove}
           onConfirm={() => remove.mutate(target)}
           onClose={close}
         >
