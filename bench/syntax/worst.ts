@@ -27,7 +27,7 @@ const YIELDS_AFTER = 4
 
 /** From half the length: n log n gives 2.2, n² gives 4. Below `MIN_GROWING` milliseconds the clock decides. */
 const MAX_GROWTH = 3
-const MIN_GROWING = 3
+const MIN_GROWING = 5
 
 /** Texts before the first measured one, for the compiler. */
 const WARM_UP = 30
