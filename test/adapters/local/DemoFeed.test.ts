@@ -7,7 +7,7 @@ import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
 import { call, type Json } from "../../gateway/client.ts"
-import { KEY, BOTH_RUNTIMES, START_MILLIS, startService } from "../../program.ts"
+import { BOTH_RUNTIMES, KEY, START_MILLIS, startService } from "../../program.ts"
 
 describe("DemoFeed", () => {
   it.scoped("publishes two posts and one page per second", () =>

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
 import { hasErrors } from "../../../../core/syntax/issues/issue.ts"
-import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
+import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { trees, withoutSpans } from "./trees.ts"
 
 const rules = readFileSync(new URL("../../../../fixtures/rules-x.txt", import.meta.url), "utf8")
