@@ -1,8 +1,8 @@
 /** Commands that take only the id of a rule or a webhook: one request, and its answer. */
 import { Args, Command } from "@effect/cli"
 import { Effect } from "effect"
-import { uncheckedCall } from "../api/calls.ts"
 import type { Contract } from "../api/Contract.ts"
+import { uncheckedCall } from "../api/calls.ts"
 import { AlreadyReported } from "./failures.ts"
 import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 

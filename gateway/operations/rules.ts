@@ -1,6 +1,9 @@
 /** Handles the operations on rules. */
 import { Effect, Option } from "effect"
 import type { rules } from "../../api/rules.ts"
+import { deleteRules } from "../../core/activity/deleteRules.ts"
+import { getRule, listRules } from "../../core/activity/ruleActivity.ts"
+import { compareFilter } from "../../core/comparison/compareFilter.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
 import { answering } from "../../core/idempotency/CurrentClaim.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
@@ -16,7 +19,7 @@ export const ruleHandlers: Handlers<typeof rules> = {
       return yield* rules.create(account, draft).pipe(answering(toCreated))
     }),
 
-  list: (account, query) => Effect.flatMap(Rules, (rules) => rules.list(account, query)),
+  list: listRules,
 
   delete: (account, { rule_id }) =>
     Effect.gen(function* () {
@@ -24,11 +27,9 @@ export const ruleHandlers: Handlers<typeof rules> = {
       return yield* rules.delete(account, rule_id).pipe(answering((id) => ({ rule_id: id })))
     }),
 
-  get: (account, { rule_id }) =>
-    Effect.gen(function* () {
-      const rules = yield* Rules
-      return { rule: yield* rules.get(account, rule_id) }
-    }),
+  deleteSeveral: deleteRules,
+
+  get: (account, request) => Effect.map(getRule(account, request), (rule) => ({ rule })),
 
   update: (account, { rule_id, ...patch }) =>
     Effect.gen(function* () {
@@ -63,6 +64,8 @@ export const ruleHandlers: Handlers<typeof rules> = {
     }),
 
   compare: (account, request) => Effect.flatMap(Shadows, ({ compare }) => compare(account, request)),
+
+  compareFilter,
 
   promote: (account, { rule_id, since }) =>
     Effect.flatMap(Shadows, ({ promote }) => promote(account, rule_id, Option.fromNullable(since))),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { check, parse, position, print } from "../../../../core/syntax/x/language.ts"
 import { limits } from "../../../../core/syntax/x/operators.ts"
+import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 
 describe("check", () => {
   // X documents these errors with their positions. For the dollar value, single quotes, the open parenthesis and the
