@@ -656,6 +656,15 @@ export const migrations = {
     yield* sql`create index registrations_in_order on registrations (platform, rule_id)`
     yield* sql`create index rule_gaps_of_account_but_pending on rule_gaps (account_id, started_at desc)
       where cause <> 'rule_pending'`
+  }),
+
+  "0027_subscriptions": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Subscriptions of MCP clients are webhooks. Earlier versions do not know them: to those they are disabled.
+    yield* sql`alter table webhooks add column subscription text, add column event text, add column key_id uuid,
+      add column grant_id text, add column client text, add column expires_at timestamptz(3), add column own_rule uuid,
+      add column suspended_reason text, add column gap_tries smallint, add column end_tries smallint not null default 0`
+    yield* sql`create unique index webhooks_subscription on webhooks (subscription) where subscription is not null`
   })
 }
 
@@ -677,7 +686,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0022_pauses_for_matching": true,
   "0023_generations": true,
   "0024_retired_rules_of_account": true,
-  "0025_indexes_for_pages": true
+  "0025_indexes_for_pages": true,
+  "0027_subscriptions": true
 }
 
 /** From versions that did not share a store with other servers. */

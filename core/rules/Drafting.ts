@@ -1,7 +1,7 @@
 /** Prepares rules that are to be registered. */
 import { Effect, Option } from "effect"
 import { Actor } from "../keys/Key.ts"
-import { type AccountId, Ids } from "../model/Ids.ts"
+import { type AccountId, Ids, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { rulesOn } from "../quotas/Limit.ts"
@@ -40,12 +40,12 @@ export const Drafting = Effect.gen(function* () {
 
   const newRule = (
     accountId: AccountId,
-    { name, intent }: { readonly name: string; readonly intent: string },
+    { id, name, intent }: { readonly id?: RuleId; readonly name: string; readonly intent: string },
     filters: ReadonlyArray<CheckedFilter>
   ) =>
     Effect.gen(function* () {
       return {
-        id: yield* ids.rule,
+        id: id ?? (yield* ids.rule),
         accountId,
         name,
         intent,

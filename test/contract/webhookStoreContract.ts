@@ -29,7 +29,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         )
         for (const expected of [plain, narrow]) {
           const one = Option.getOrThrow(yield* store.find(ann, expected.id))
-          const { secret, ...rest } = expected
+          const { secret, subscription: _, ...rest } = expected
           assert.strictEqual(Redacted.value(one.secret), Redacted.value(secret))
           assert.deepInclude(one, { ...rest, ...fresh, cursor: newest, previousSecret: Option.none() })
           assert.isTrue(Option.isNone(one.lastAttempt))
@@ -423,7 +423,9 @@ const fresh = {
   failures: 0,
   nextAttemptAt: Option.none<Timestamp>(),
   disabledReason: Option.none<string>(),
-  announcedGaps: []
+  announcedGaps: [],
+  gapTries: Option.none<number>(),
+  endTries: 0
 }
 
 const standingAt = (id: MatchId | undefined): DeliveryState => ({ ...fresh, cursor: Option.fromNullable(id) })
@@ -438,6 +440,7 @@ const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): Ne
   events: ["match", "match.redacted"],
   secret: Redacted.make("first"),
   createdAt: at(1),
+  subscription: Option.none(),
   ...overrides
 })
 

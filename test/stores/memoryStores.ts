@@ -38,7 +38,6 @@ export type Stores =
 
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryWebhooks,
-  memoryKeys,
   memoryEvents,
   memoryLimits,
   memoryLookUpRounds,
@@ -47,5 +46,5 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(memoryShadows),
   Layer.provideMerge(memoryMatches),
-  Layer.provideMerge(Layer.merge(memoryRules, memoryStreams))
+  Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, memoryKeys))
 )

@@ -7,7 +7,9 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
+import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { EventData } from "../../../core/webhooks/EventData.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
 import { type Answer, type Message, WebhookSender } from "../../../core/webhooks/WebhookSender.ts"
@@ -17,6 +19,7 @@ import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { oneOfSeveral } from "../../ownership.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryKeys } from "../../stores/memoryKeys.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
@@ -42,6 +45,7 @@ export const answered = (status: number, retryAfter = Option.none<number>()): An
 })
 
 const stores = memoryWebhooks.pipe(
+  Layer.provideMerge(memoryKeys),
   Layer.provideMerge(memoryMatches),
   Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, idsOnly))
 )
@@ -83,6 +87,8 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
           Layer.succeedContext
         ),
         Layer.succeed(WebhookSender, sender),
+        Layer.mock(Registrations, {}),
+        Layer.succeed(EventData, { ofMatch: ({ id }) => ({ id }), ofRedaction: (one) => one, ofGap: (one) => one }),
         Layer.provideMerge(Ids.layer, Entropy.layerCounting)
       )
       const shared = Layer.succeedContext(yield* Layer.build(services))
