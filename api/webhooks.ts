@@ -66,7 +66,8 @@ export const webhooks = {
     scope: "read",
     tag: "webhooks",
     summary: "List the webhooks",
-    description: "All webhooks of the account, newest first, each with its state. With those of the kind subscription, which MCP clients made with events/subscribe.",
+    description:
+      "All webhooks of the account, newest first, each with its state. With those of the kind subscription, which MCP clients made with events/subscribe.",
     input: Schema.Struct({}),
     output: Schema.Struct({ webhooks: Schema.Array(Webhook) }),
     example: {

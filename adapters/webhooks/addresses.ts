@@ -24,7 +24,9 @@ export class Addresses {
 
   /** Whether the operator allows it by its range. */
   isNamed(address: string): boolean {
-    return isIP(address) !== 0 && !address.includes("%") && this.allowed[familyOf(address)].check(address, familyOf(address))
+    return (
+      isIP(address) !== 0 && !address.includes("%") && this.allowed[familyOf(address)].check(address, familyOf(address))
+    )
   }
 
   /** The reason why the address is refused. Text that is not an address is refused, too. */

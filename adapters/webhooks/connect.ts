@@ -61,9 +61,12 @@ const addressesOf = (name: string) =>
     const resolver = yield* Resolver
     const found = yield* Effect.tryPromise({
       try: () => resolver.addressesOf(name),
-      catch: (cause) => new NotConnected({ reason: `Cannot be reached: ${reasonOf(cause)}`, trouble: "connection_refused" })
+      catch: (cause) =>
+        new NotConnected({ reason: `Cannot be reached: ${reasonOf(cause)}`, trouble: "connection_refused" })
     })
-    return found.length > 0 ? found : yield* new NotConnected({ reason: "Cannot be reached: its name has no address", trouble: "connection_refused" })
+    return found.length > 0
+      ? found
+      : yield* new NotConnected({ reason: "Cannot be reached: its name has no address", trouble: "connection_refused" })
   })
 
 /** The name, never the address behind it: a caller must not learn addresses of the operator's network. */

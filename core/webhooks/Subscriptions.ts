@@ -71,7 +71,11 @@ export const MatchSelection = Schema.Struct({
 })
 export type MatchSelection = typeof MatchSelection.Type
 
-export const selectionOf = { "match.created": MatchSelection, "match.redacted": EventSelection, "coverage.gap": EventSelection }
+export const selectionOf = {
+  "match.created": MatchSelection,
+  "match.redacted": EventSelection,
+  "coverage.gap": EventSelection
+}
 
 const Milliseconds = Schema.Number.pipe(
   Schema.filter((value) => (Number.isInteger(value) && value >= 0) || "Expected a whole number of milliseconds")
@@ -278,7 +282,9 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
         const isCut = first !== undefined && first.id < oldest
         const isDeleted = Option.exists(floor, (floor) => floor > after.value)
         const hasLost = gaps.some((gap) => isLost(gap) && Date.parse(gap.to ?? "") > timeOf(after.value))
-        const start = [after.value, oldest, ...Option.toArray(floor)].reduce((one, other) => (one > other ? one : other))
+        const start = [after.value, oldest, ...Option.toArray(floor)].reduce((one, other) =>
+          one > other ? one : other
+        )
         return { start, announcedGaps, truncated: isCut || isDeleted || hasLost }
       })
 
@@ -288,7 +294,11 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
         return {
           id: subscription.id,
           refreshBefore: subscription.expiresAt,
-          cursor: yield* shownCursor(matches, webhook, Option.getOrElse(webhook.platforms, () => all)),
+          cursor: yield* shownCursor(
+            matches,
+            webhook,
+            Option.getOrElse(webhook.platforms, () => all)
+          ),
           truncated
         }
       })
@@ -316,7 +326,11 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
       const insert = Effect.fnUntraced(function* (
         wish: Wish,
         request: SubscribeRequest,
-        made: Refreshed & { readonly id: string; readonly rules: Option.Option<ReadonlyArray<RuleId>>; readonly limit: number }
+        made: Refreshed & {
+          readonly id: string
+          readonly rules: Option.Option<ReadonlyArray<RuleId>>
+          readonly limit: number
+        }
       ) {
         const { account, principal, name, selection } = wish
         const ownRule = selection.filters === undefined ? Option.none() : Option.some(yield* ids.rule)
@@ -329,7 +343,10 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
           account,
           url: made.url,
           description: Option.none(),
-          rules: Option.orElse(Option.map(ownRule, (id) => [id]), () => made.rules),
+          rules: Option.orElse(
+            Option.map(ownRule, (id) => [id]),
+            () => made.rules
+          ),
           platforms: Option.map(Option.fromNullable(selection.platform), (one) => [one]),
           events: [EVENT_NAMES[name]],
           secret: made.secret,
@@ -365,7 +382,9 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
         yield* checkUrl(url)
         const work = Effect.gen(function* () {
           const found = yield* store.subscription({ account, id })
-          const limit = Option.isSome(found) ? yield* quotas.limitOf(account, "subscriptions") : yield* checkLimit(account)
+          const limit = Option.isSome(found)
+            ? yield* quotas.limitOf(account, "subscriptions")
+            : yield* checkLimit(account)
           if (Option.isNone(found)) yield* startOf(wish, request, wanted)
           yield* prove(wish, { url, secret, subscription: id })
           const now = yield* Clock.currentTimeMillis
@@ -398,7 +417,8 @@ export const conflictIn = ({ rule_id, rule_ids, platform, filters, name }: Match
       ? undefined
       : { path: "arguments.name", message: 'Is only for "filters": a rule that exists has a name' }
   }
-  if (name === undefined) return { path: "arguments.name", message: 'Is missing: "filters" make a rule, which needs a name' }
+  if (name === undefined)
+    return { path: "arguments.name", message: 'Is missing: "filters" make a rule, which needs a name' }
   return rule_id === undefined && rule_ids === undefined && platform === undefined
     ? undefined
     : { path: "arguments.filters", message: 'Give either "filters", or "rule_id", "rule_ids" and "platform"' }

@@ -166,7 +166,11 @@ export const layer: Layer.Layer<
     const tellMissed = Effect.fnUntraced(function* (lease: HeldLease, message: GapMessage | undefined) {
       const { webhook } = lease
       const all = yield* registry.ids
-      const cursor = yield* shownCursor(matches, webhook, Option.getOrElse(webhook.platforms, () => all))
+      const cursor = yield* shownCursor(
+        matches,
+        webhook,
+        Option.getOrElse(webhook.platforms, () => all)
+      )
       const result = yield* attempts.missed(webhook, cursor)
       const tries = Option.getOrElse(webhook.gapTries, () => 0) + 1
       return yield* settleControl(lease, result, {

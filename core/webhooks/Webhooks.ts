@@ -245,7 +245,8 @@ const asWebhookId = Schema.decodeUnknownOption(WebhookId)
 const asMatchId = Schema.decodeUnknownOption(MatchId)
 
 const toWire = (webhook: ListedWebhook): Webhook => {
-  const { description, rules, platforms, disabledReason, nextAttemptAt, lastDelivery, lastAttempt, subscription } = webhook
+  const { description, rules, platforms, disabledReason, nextAttemptAt, lastDelivery, lastAttempt, subscription } =
+    webhook
   const isDisabled = Option.isSome(disabledReason)
   return {
     id: webhook.id,

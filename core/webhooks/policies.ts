@@ -83,8 +83,7 @@ const ofSubscription: Policy = {
   suspends: true
 }
 
-const policyOf = ({ subscription }: StoredWebhook): Policy =>
-  Option.isSome(subscription) ? ofSubscription : ofWebhook
+const policyOf = ({ subscription }: StoredWebhook): Policy => (Option.isSome(subscription) ? ofSubscription : ofWebhook)
 
 const SUSPENSION_MILLIS = Duration.toMillis("1 hour")
 const MAX_FAILED = 95

@@ -13,7 +13,13 @@ import type { StoredWebhook } from "./WebhookStore.ts"
  */
 export const shownCursor = (
   matches: MatchStore["Type"],
-  { account, rules, cursor, events, announcedGaps }: Pick<StoredWebhook, "account" | "rules" | "cursor" | "events" | "announcedGaps">,
+  {
+    account,
+    rules,
+    cursor,
+    events,
+    announcedGaps
+  }: Pick<StoredWebhook, "account" | "rules" | "cursor" | "events" | "announcedGaps">,
   platforms: ReadonlyArray<PlatformId>
 ): Effect.Effect<string, StoreUnavailable> =>
   Effect.gen(function* () {

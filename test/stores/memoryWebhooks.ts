@@ -77,7 +77,9 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeySt
         const ofAccount = [...webhooks.values()].filter(({ account }) => account === webhook.account)
         const isSame = (one: StoredWebhook) =>
           isSubscription && Option.exists(one.subscription, ({ id }) => id === subscription.value.id)
-        const used = ofAccount.filter((one) => Option.isSome(one.subscription) === isSubscription && !isSame(one)).length
+        const used = ofAccount.filter(
+          (one) => Option.isSome(one.subscription) === isSubscription && !isSame(one)
+        ).length
         const name = isSubscription ? "subscriptions" : "webhooks"
         if (limit > 0 && used >= limit) return yield* new LimitReached({ name, limit, used })
         if (ofAccount.some(isSame)) return
@@ -88,7 +90,10 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeySt
             ...one,
             ended: Option.none()
           })),
-          cursor: Option.orElse(Option.map(subscription, ({ start }) => start), () => newest),
+          cursor: Option.orElse(
+            Option.map(subscription, ({ start }) => start),
+            () => newest
+          ),
           announcedGaps: Option.match(subscription, { onNone: () => [], onSome: (one) => one.announcedGaps }),
           gapTries: Option.none(),
           endTries: 0,
@@ -98,9 +103,7 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeySt
 
     const list = (account: AccountId) =>
       Effect.forEach(
-        [...webhooks.values()]
-          .filter((webhook) => webhook.account === account)
-          .sort((a, b) => (a.id < b.id ? 1 : -1)),
+        [...webhooks.values()].filter((webhook) => webhook.account === account).sort((a, b) => (a.id < b.id ? 1 : -1)),
         (webhook) => Effect.map(withEnd(webhook), listed)
       )
 
