@@ -282,9 +282,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
         const isCut = first !== undefined && first.id < oldest
         const isDeleted = Option.exists(floor, (floor) => floor > after.value)
         const hasLost = gaps.some((gap) => isLost(gap) && Date.parse(gap.to ?? "") > timeOf(after.value))
-        const start = [after.value, oldest, ...Option.toArray(floor)].reduce((one, other) =>
-          one > other ? one : other
-        )
+        const start = [after.value, oldest, ...Option.toArray(floor)].sort().at(-1) ?? watermark
         return { start, announcedGaps, truncated: isCut || isDeleted || hasLost }
       })
 

@@ -1,5 +1,5 @@
 /** Asks a callback URL to prove that its owner wants the events of a subscription. */
-import { Clock, type Duration, Effect, Encoding, Option, Redacted, Schema } from "effect"
+import { Clock, type Duration, Effect, Encoding, Option, type Redacted, Schema } from "effect"
 import type { Entropy } from "../model/Entropy.ts"
 import { toSubscription, verificationBody } from "./eventMessages.ts"
 import type { Answer, WebhookSender } from "./WebhookSender.ts"
