@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
       const [row] = yield* sql<{ readonly used: number }>`
         select count(*)::int as used from webhooks
         where account_id = ${account} and (subscription is not null) = ${isSubscription}
-          and subscription is distinct from ${isSubscription ? subscription.value.id : null}::text`
+          and coalesce(subscription, '') is distinct from ${isSubscription ? subscription.value.id : null}::text`
       const used = row?.used ?? 0
       const name = isSubscription ? "subscriptions" : "webhooks"
       if (limit > 0 && used >= limit) return yield* new LimitReached({ name, limit, used })
@@ -217,9 +217,11 @@ const make = Effect.gen(function* () {
           and (w.id = any(${dueGaps.map(toUuid)}::uuid[]) or ${isBelowFloor} or ${hasMatches(platforms)} or ${hasToTell})
         order by w.cursor limit ${limit}
         for update of w skip locked
+      ), claimed as (
+        update webhooks w set claim = ${claim}, claimed_until = ${leaseEnd(millis)} from due where w.id = due.id
+        returning ${columns}
       )
-      update webhooks w set claim = ${claim}, claimed_until = ${leaseEnd(millis)} from due where w.id = due.id
-      returning ${columns}`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
+      select * from claimed order by cursor`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
 
   const renew = (id: WebhookId, claim: string, millis: number) => sql<WebhookRow>`
     update webhooks w set claimed_until = ${leaseEnd(millis)} where w.id = ${toUuid(id)} and w.claim = ${claim}

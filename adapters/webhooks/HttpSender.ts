@@ -21,7 +21,10 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
             Effect.flatMap((socket) => post(socket, url, message)),
             Effect.timeoutFail({ duration: timeoutSeconds * 1_000, onTimeout: () => tooSlow(timeoutSeconds) })
           )
-          const body = yield* bodyStartOf(response)
+          const body = yield* bodyStartOf(
+            response,
+            message.options === undefined ? MAX_KEPT_CHARACTERS : MAX_ANSWER_CHARACTERS
+          )
           return {
             _tag: "Answered" as const,
             status: response.statusCode ?? 0,
@@ -49,8 +52,9 @@ const tooSlow = (seconds: number) =>
 const BODY_TIMEOUT = "3 seconds"
 
 const MAX_READ_BYTES = 64 * 1024
+const MAX_KEPT_CHARACTERS = 500
 /** The answer to a challenge is read, and may have other fields. */
-const MAX_KEPT_CHARACTERS = 4_000
+const MAX_ANSWER_CHARACTERS = 4_000
 
 /** Succeeds when the response headers arrive. */
 const post = (socket: Socket, url: URL, message: Message): Effect.Effect<IncomingMessage, NotConnected> =>
@@ -78,7 +82,7 @@ const post = (socket: Socket, url: URL, message: Message): Effect.Effect<Incomin
   })
 
 /** Never fails: the status alone decides the outcome. */
-const bodyStartOf = (response: IncomingMessage): Effect.Effect<string> => {
+const bodyStartOf = (response: IncomingMessage, characters: number): Effect.Effect<string> => {
   const chunks: Array<Buffer> = []
   let size = 0
   const read = Effect.async<void>((resume) => {
@@ -91,7 +95,7 @@ const bodyStartOf = (response: IncomingMessage): Effect.Effect<string> => {
   })
   return Effect.map(Effect.timeoutOption(read, BODY_TIMEOUT), () => {
     response.destroy()
-    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, MAX_KEPT_CHARACTERS).toWellFormed()
+    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, characters).toWellFormed()
   })
 }
 

@@ -1,6 +1,6 @@
 /** The methods for events on an MCP server: list, subscribe and unsubscribe, poll, and stream. */
 import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server"
-import { Clock, Effect, Either, Option, Predicate, Runtime, Schema, type Scope } from "effect"
+import { Clock, Effect, Either, Option, Predicate, Schema, type Scope } from "effect"
 import { z } from "zod"
 import { platformSchemas } from "../../api/platformSchemas.ts"
 import type { Language } from "../../core/languages/Language.ts"
@@ -61,12 +61,12 @@ export const addEvents = <R>(
   options: {
     readonly call: Call<R>
     readonly newSecret: () => string
-    readonly runtime: Runtime.Runtime<R>
+    readonly run: <A>(effect: Effect.Effect<A, never, R>, signal: AbortSignal) => Promise<A>
     /** Calls that do not run, by the id of the request. */
     readonly refused: ReadonlyMap<unknown, CallError>
   }
 ): void => {
-  const { runtime, refused } = options
+  const { run, refused } = options
   const { subscriber } = door
   const types = eventTypes(platformSchemas(door.languages), [
     ...(Option.isSome(subscriber) ? (["webhook"] as const) : []),
@@ -78,18 +78,18 @@ export const addEvents = <R>(
 
   const answer = (
     method: string,
-    run: (params: Params, context: ServerContext) => Effect.Effect<object, ProtocolError, R>
+    handle: (params: Params, context: ServerContext) => Effect.Effect<object, ProtocolError, R>
   ) =>
     server.setRequestHandler(method, { params: z.unknown() }, async (params, context) => {
       const refusal = refused.get(context.mcpReq.id)
       if (refusal !== undefined) throw ofCall(refusal)
-      const result = run(Predicate.isRecord(params) ? params : {}, context).pipe(
+      const result = handle(Predicate.isRecord(params) ? params : {}, context).pipe(
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(Effect.logError(`${method} failed`, defect), Effect.fail(ofCall(internal)))
         ),
         Effect.either
       )
-      const outcome = await Runtime.runPromise(runtime)(result, { signal: context.mcpReq.signal })
+      const outcome = await run(result, context.mcpReq.signal)
       if (Either.isLeft(outcome)) throw outcome.left
       return { ...outcome.right }
     })

@@ -37,7 +37,12 @@ export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
     { name: "earshot", title: "Earshot", version },
     { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false }, ...EVENT_CAPABILITIES } }
   )
-  addEvents(server, events, { call, newSecret, runtime, refused })
+  addEvents(server, events, {
+    call,
+    newSecret,
+    refused,
+    run: (effect, signal) => Runtime.runPromise(runtime)(effect, { signal })
+  })
   server.server.setRequestHandler("tools/list", () => ({
     tools: toolbox.tools.map(({ name, title, description, annotations, input, output }) => ({
       name,

@@ -415,11 +415,11 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
 
 // ---- helpers ----
 
-const LEASE_MILLIS = 1_500
+export const LEASE_MILLIS = 1_500
 
 const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
-const fresh = {
+export const fresh = {
   failures: 0,
   nextAttemptAt: Option.none<Timestamp>(),
   disabledReason: Option.none<string>(),
@@ -430,7 +430,7 @@ const fresh = {
 
 const standingAt = (id: MatchId | undefined): DeliveryState => ({ ...fresh, cursor: Option.fromNullable(id) })
 
-const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
+export const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
   id: fromUuid("webhook", v7()),
   account,
   url: "https://example.com/hook?a=1",
@@ -444,7 +444,7 @@ const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): Ne
   ...overrides
 })
 
-const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
+export const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
   id: fromUuid("attempt", v7()),
   webhook_id,
   at: at(3),
@@ -454,7 +454,7 @@ const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = 
   ...overrides
 })
 
-const insertSome = (rule: RuleId, count: number) =>
+export const insertSome = (rule: RuleId, count: number) =>
   Effect.gen(function* () {
     const matches = Array.from({ length: count }, () => newMatch(rule))
     yield* (yield* MatchStore).insert(matches)
@@ -484,7 +484,7 @@ const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
     return wanted
   })
 
-const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
+export const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
 
 const claimOne = (id: WebhookId) =>
   Effect.map(
