@@ -1,10 +1,10 @@
 /** Polls for events, on the operations that every interface has. */
-import { Clock, Effect, Either, Option } from "effect"
+import { Clock, Effect, Either, Option, Schema } from "effect"
 import { matches } from "../../api/matches.ts"
 import { rules } from "../../api/rules.ts"
 import type { Match, Redaction } from "../../core/matches/Match.ts"
 import type { WaitResult } from "../../core/matches/Matches.ts"
-import { firstMatchIdAt, type MatchId, timeOf } from "../../core/model/Ids.ts"
+import { firstMatchIdAt, MatchId, timeOf } from "../../core/model/Ids.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { EventData } from "../../core/webhooks/EventData.ts"
 import { type EventBody, redactionEventId } from "../../core/webhooks/eventMessages.ts"
@@ -121,12 +121,15 @@ const pollMatches = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<
     }
   })
 
+const isMatchId = Schema.is(MatchId)
+
 /** Without a cursor, a poll for redactions starts with those of its first second. */
 const startOf = <R>({ call }: PollServices<R>, { cursor, maxAgeMs, selection }: Poll, now: number) =>
   Effect.gen(function* () {
     if (Option.isNone(cursor)) return { cursor: undefined, isCut: false }
     const oldest = firstMatchIdAt(now - maxAgeMs)
-    if (cursor.value >= oldest) return { cursor: cursor.value, isCut: false }
+    // The operation says what is wrong with another text.
+    if (cursor.value >= oldest || !isMatchId(cursor.value)) return { cursor: cursor.value, isCut: false }
     const { rule_id, platform } = selection
     const asked = {
       ...(rule_id !== undefined && { rule_id }),

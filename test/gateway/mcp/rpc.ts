@@ -10,17 +10,21 @@ export interface Answered {
   }
 }
 
-export const post = (target: Target, method: string, params: unknown, signal?: AbortSignal): Promise<Response> =>
-  fetch(`${target.url}/mcp`, {
+export const rpc = async (
+  target: Target,
+  method: string,
+  params: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<Answered> => {
+  const response = await fetch(`${target.url}/mcp`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${target.key}`,
       "content-type": "application/json",
-      accept: "application/json, text/event-stream"
+      accept: "application/json, text/event-stream",
+      ...headers
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) }),
-    ...(signal !== undefined && { signal })
+    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) })
   })
-
-export const rpc = async (target: Target, method: string, params: unknown): Promise<Answered> =>
-  (await (await post(target, method, params)).json()) as Answered
+  return (await response.json()) as Answered
+}
