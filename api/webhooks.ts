@@ -34,6 +34,7 @@ const exampleWebhook = {
   url: "https://example.com/earshot",
   rule_ids: [EXAMPLE_RULE],
   events: ["match", "match.redacted"],
+  kind: "webhook",
   created_at: "2026-11-15T08:30:30.000Z",
   state: "active"
 } as const
@@ -65,7 +66,8 @@ export const webhooks = {
     scope: "read",
     tag: "webhooks",
     summary: "List the webhooks",
-    description: "All webhooks of the account, newest first, each with its state.",
+    description:
+      "All webhooks of the account, newest first, each with its state. With those of the kind subscription, which MCP clients made with events/subscribe.",
     input: Schema.Struct({}),
     output: Schema.Struct({ webhooks: Schema.Array(Webhook) }),
     example: {

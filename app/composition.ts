@@ -20,7 +20,9 @@ import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
 import { Shadows } from "../core/shadows/Shadows.ts"
 import { Status } from "../core/status/Status.ts"
+import { Subscriptions } from "../core/webhooks/Subscriptions.ts"
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
+import { eventDataLayer } from "../gateway/mcp/eventData.ts"
 import { runtime } from "./stores.ts"
 
 /** `platforms`: with the feed of local events, and the quotas. */
@@ -49,7 +51,7 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
     Accounts.layer,
     Redactions.layer,
     Layer.provideMerge(
-      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
+      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer, Subscriptions.layer),
       Layer.merge(Rules.layer, Backtests.layer)
     ),
     Idempotency.layer
@@ -58,7 +60,7 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(Grants.layerWith({ issuer })),
     Layer.provideMerge(Clients.layer),
-    Layer.provideMerge(sender),
+    Layer.provideMerge(Layer.merge(sender, eventDataLayer)),
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layer),

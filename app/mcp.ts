@@ -69,5 +69,12 @@ const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
 
 const toolsOnStdio = (call: Call<never>) =>
   Effect.flatMap(Entropy, (entropy) =>
-    serveOnStdio({ version: VERSION, toolbox: toolbox(languages), call, newSecret: newSecret(entropy) })
+    serveOnStdio({
+      version: VERSION,
+      toolbox: toolbox(languages),
+      call,
+      newSecret: newSecret(entropy),
+      // The client is on this machine, and has no address.
+      events: { languages, subscriber: Option.none(), check: Effect.void, hold: Effect.void }
+    })
   ).pipe(Effect.provide(RuntimeEntropy.layer))

@@ -118,6 +118,8 @@ const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>
       events: settings.limitEvents,
       streams: settings.limitStreams,
       webhooks: settings.limitWebhooks,
+      subscriptions: settings.limitSubscriptions,
+      challenges: settings.limitChallenges,
       matches: settings.limitMatches,
       bytes: Option.getOrElse(settings.limitBytes, () => Math.min(10 * 1024 ** 3, ...Option.toArray(ofDisk)))
     }

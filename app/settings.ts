@@ -114,6 +114,16 @@ const table = {
       default: "20",
       description: "Maximum number of webhooks of an account"
     }),
+    limitSubscriptions: limit({
+      name: "EARSHOT_LIMIT_SUBSCRIPTIONS",
+      default: "100",
+      description: "Maximum number of subscriptions of MCP clients to events of an account"
+    }),
+    limitChallenges: limit({
+      name: "EARSHOT_LIMIT_CHALLENGES",
+      default: "10",
+      description: "Maximum number of callback URLs that subscriptions of an account may challenge per minute"
+    }),
     limitMatches: limit({
       name: "EARSHOT_LIMIT_MATCHES",
       default: "1000000",

@@ -13,6 +13,8 @@ export const NO_LIMITS: Defaults = {
   events: 0,
   streams: 0,
   webhooks: 0,
+  subscriptions: 0,
+  challenges: 0,
   matches: 0,
   bytes: 0
 }

@@ -7,11 +7,13 @@ import { LimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
+import type { EndReason, EventName, Subscription } from "../../core/webhooks/Subscription.ts"
 import type { AttemptKind, AttemptOutcome, WebhookAttempt, WebhookEvent } from "../../core/webhooks/Webhook.ts"
 import {
   type AnnouncedGap,
   isDeliverable,
   type ListedWebhook,
+  MAX_CONTROL_TRIES,
   MAX_COUNTED,
   type NewWebhook,
   type StoredWebhook,
@@ -26,40 +28,65 @@ const make = Effect.gen(function* () {
   const news = yield* PubSub.sliding<void>(1)
   const tell = afterCommit(PubSub.publish(news, undefined))
 
-  const checkLimit = (account: string, limit: number) =>
+  const checkLimit = (account: string, { subscription }: NewWebhook, limit: number) =>
     Effect.gen(function* () {
       // Concurrent inserts for the same account wait here until this transaction ends.
       const owner = yield* sql`select 1 from accounts where id = ${account} for no key update`
       if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
+      const isSubscription = Option.isSome(subscription)
       const [row] = yield* sql<{ readonly used: number }>`
-        select count(*)::int as used from webhooks where account_id = ${account}`
+        select count(*)::int as used from webhooks
+        where account_id = ${account} and (subscription is not null) = ${isSubscription}
+          and coalesce(subscription, '') is distinct from ${isSubscription ? subscription.value.id : null}::text`
       const used = row?.used ?? 0
-      if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "webhooks", limit, used })
+      const name = isSubscription ? "subscriptions" : "webhooks"
+      if (limit > 0 && used >= limit) return yield* new LimitReached({ name, limit, used })
     })
 
   const insert = (webhook: NewWebhook, limit: number) => {
     const account = toUuid(webhook.account)
     const rules = Option.getOrNull(Option.map(webhook.rules, Arr.map(toUuid)))
-    return checkLimit(account, limit).pipe(
+    const subscription = Option.getOrUndefined(webhook.subscription)
+    const own = Option.getOrUndefined(subscription?.ownRule ?? Option.none())
+    return checkLimit(account, webhook, limit).pipe(
       Effect.zipRight(sql`
-        insert into webhooks (id, account_id, url, description, rule_ids, platforms, secret, created_at, cursor, events)
+        insert into webhooks (id, account_id, url, description, rule_ids, platforms, secret, created_at, cursor, events,
+          disabled_reason, announced_gaps, subscription, event, key_id, grant_id, client, expires_at, own_rule)
         select ${toUuid(webhook.id)}, ${account}, ${webhook.url}, ${Option.getOrNull(webhook.description)},
           ${rules}::uuid[], ${Option.getOrNull(webhook.platforms)}::text[], ${Redacted.value(webhook.secret)},
-          ${webhook.createdAt}, newest, ${webhook.events}::text[]
-        from match_order`),
+          ${webhook.createdAt}, coalesce(${subscription === undefined ? null : toUuid(subscription.start)}::uuid, newest),
+          ${webhook.events}::text[], ${subscription === undefined ? null : FOR_EARLIER_VERSIONS}::text,
+          ${JSON.stringify(subscription?.announcedGaps ?? [])}::jsonb, ${subscription?.id ?? null}::text,
+          ${subscription?.event ?? null}::text, ${subscription === undefined ? null : toUuid(subscription.key)}::uuid,
+          ${Option.getOrNull(subscription?.grant ?? Option.none())}::text,
+          ${storableText(Option.getOrNull(subscription?.client ?? Option.none()))}::text,
+          ${subscription?.expiresAt ?? null}::timestamptz, ${own === undefined ? null : toUuid(own)}::uuid
+        from match_order on conflict do nothing`),
       sql.withTransaction,
       Effect.asVoid,
       unavailable("webhooks.insert")
     )
   }
 
-  const columns = sql.literal(
-    [
-      "w.id, w.account_id, w.url, w.description, w.rule_ids, w.platforms, w.secret, w.previous_secret",
-      "w.previous_secret_until, w.created_at, w.cursor, w.failures, w.next_attempt_at, w.disabled_reason",
-      "w.events, w.announced_gaps"
-    ].join(", ")
-  )
+  // Pending registrations are those of a rule that is being made.
+  const hasRule = sql`exists (
+    select 1 from rules r where r.id = any(w.rule_ids) and r.account_id = w.account_id
+      and not exists (select 1 from registrations g where g.rule_id = r.id and g.state = 'removing')
+  )`
+  const isMakingRule = sql`(w.own_rule is not null and w.created_at > clock_timestamp() - interval '2 minutes')`
+  const endReason = sql`case
+    when w.subscription is null then null
+    when not exists (
+      select 1 from keys k where k.id = w.key_id and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp())
+    ) then 'key'
+    when w.rule_ids is not null and not ${hasRule} and not ${isMakingRule} then 'rule'
+  end`
+  const columns = sql`w.id, w.account_id, w.url, w.description, w.rule_ids, w.platforms, w.secret, w.previous_secret,
+    w.previous_secret_until, w.created_at, w.cursor, w.failures, w.next_attempt_at, w.events, w.announced_gaps,
+    case when w.subscription is null then w.disabled_reason else w.suspended_reason end as disabled_reason,
+    w.subscription, w.event, w.key_id, w.grant_id, w.client, w.expires_at, w.own_rule, w.gap_tries, w.end_tries,
+    ${endReason} as ended`
   const listed = sql`select ${columns}, to_jsonb(a) as last_attempt, to_jsonb(d) as last_delivery from webhooks w
   left join lateral (
     select * from webhook_attempts a where a.webhook_id = w.id order by a.id desc limit 1
@@ -73,7 +100,9 @@ const make = Effect.gen(function* () {
     where id = ${toUuid(id)}`
 
   const enable = (id: WebhookId) => sql`
-    update webhooks set failures = 0, next_attempt_at = null, disabled_reason = null where id = ${toUuid(id)}`
+    update webhooks set failures = 0, next_attempt_at = null, suspended_reason = null,
+      disabled_reason = case when subscription is not null then disabled_reason end
+    where id = ${toUuid(id)}`
 
   const moveCursor = (id: WebhookId, after: MatchId) => sql`
     update webhooks set cursor = ${toUuid(after)}, failures = 0, next_attempt_at = null where id = ${toUuid(id)}`
@@ -97,6 +126,38 @@ const make = Effect.gen(function* () {
       Effect.asVoid,
       Effect.catchIf(webhookIsGone, () => Effect.void),
       unavailable("webhooks.record")
+    )
+
+  const isEnabled = sql`case when w.subscription is null then w.disabled_reason is null
+    else w.suspended_reason is null and w.expires_at > clock_timestamp() end`
+  const hasToTell = sql`(w.gap_tries < ${MAX_CONTROL_TRIES} or ${endReason} is not null)`
+
+  const refresh: WebhookStore["Type"]["refresh"] = (id, { url, expiresAt, client, secret, previousUntil }) => {
+    const isOther = sql`secret <> ${Redacted.value(secret)}`
+    return sql`
+      update webhooks set url = ${url}, expires_at = ${expiresAt}, failures = 0, next_attempt_at = null,
+        client = ${storableText(Option.getOrNull(client))}::text, suspended_reason = null,
+        gap_tries = case when gap_tries < ${MAX_CONTROL_TRIES} then gap_tries end,
+        previous_secret = case when ${isOther} then secret else previous_secret end,
+        previous_secret_until = case when ${isOther} then ${previousUntil}::timestamptz else previous_secret_until end,
+        secret = ${Redacted.value(secret)}
+      where id = ${toUuid(id)}`.pipe(Effect.zipRight(tell), unavailable("webhooks.refresh"))
+  }
+
+  const passOwnRule: WebhookStore["Type"]["passOwnRule"] = (id, rule) =>
+    sql`
+      with heir as (
+        select w.id from webhooks w
+        where w.id <> ${toUuid(id)} and ${toUuid(rule)} = any(w.rule_ids) and w.subscription is not null
+          and w.account_id = (select account_id from webhooks where id = ${toUuid(id)})
+          and w.expires_at > clock_timestamp() and ${endReason} is null
+        order by w.id limit 1 for update of w
+      ), passed as (
+        update webhooks w set own_rule = ${toUuid(rule)} from heir where w.id = heir.id returning 1
+      ), freed as (update webhooks set own_rule = null where id = ${toUuid(id)} and exists (select 1 from passed))
+      select 1 from passed`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      unavailable("webhooks.passOwnRule")
     )
 
   // One index lookup per platform, or per rule and platform. Without the limits it would join all matches.
@@ -136,7 +197,7 @@ const make = Effect.gen(function* () {
         cross join lateral (
           ${waiting("matches", "match")} union all ${waiting("redactions", "match.redacted")}
         ) m
-      where w.disabled_reason is null`.pipe(
+      where ${isEnabled}`.pipe(
       Effect.map(([row]) => ({
         messages: row?.messages ?? 0,
         oldest: Option.map(Option.fromNullable(row?.oldest), (id) => fromUuid("match", id))
@@ -152,13 +213,15 @@ const make = Effect.gen(function* () {
     sql<WebhookRow>`
       with due as (
         select w.id from webhooks w
-        where w.disabled_reason is null and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
-          and (w.id = any(${dueGaps.map(toUuid)}::uuid[]) or ${isBelowFloor} or ${hasMatches(platforms)})
+        where ${isEnabled} and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
+          and (w.id = any(${dueGaps.map(toUuid)}::uuid[]) or ${isBelowFloor} or ${hasMatches(platforms)} or ${hasToTell})
         order by w.cursor limit ${limit}
         for update of w skip locked
+      ), claimed as (
+        update webhooks w set claim = ${claim}, claimed_until = ${leaseEnd(millis)} from due where w.id = due.id
+        returning ${columns}
       )
-      update webhooks w set claim = ${claim}, claimed_until = ${leaseEnd(millis)} from due where w.id = due.id
-      returning ${columns}`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
+      select * from claimed order by cursor`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
 
   const renew = (id: WebhookId, claim: string, millis: number) => sql<WebhookRow>`
     update webhooks w set claimed_until = ${leaseEnd(millis)} where w.id = ${toUuid(id)} and w.claim = ${claim}
@@ -167,12 +230,15 @@ const make = Effect.gen(function* () {
   const settle: WebhookStore["Type"]["settle"] = (held, attempt, standing, millis) => {
     const { claim, webhook } = held
     const isKept = isDeliverable(standing)
+    const reason = storableText(Option.getOrNull(standing.disabledReason))
     return Effect.gen(function* () {
       const [settled] = yield* sql<WebhookRow>`
         with settled as (
           update webhooks w set cursor = ${lowerBound(standing.cursor)}, failures = ${standing.failures},
             next_attempt_at = ${Option.getOrNull(standing.nextAttemptAt)}::timestamptz,
-            disabled_reason = ${storableText(Option.getOrNull(standing.disabledReason))}::text,
+            disabled_reason = case when w.subscription is null then ${reason}::text else w.disabled_reason end,
+            suspended_reason = case when w.subscription is not null then ${reason}::text end,
+            gap_tries = ${Option.getOrNull(standing.gapTries)}::smallint, end_tries = ${standing.endTries},
             announced_gaps = ${JSON.stringify(standing.announcedGaps)}::jsonb,
             claim = case when ${isKept}::boolean then claim end,
             claimed_until = case when ${isKept}::boolean then ${leaseEnd(millis)} end
@@ -223,6 +289,19 @@ const make = Effect.gen(function* () {
 
   return WebhookStore.of({
     insert,
+    subscription: ({ account, id }) =>
+      sql<ListedRow>`${listed} where w.subscription = ${id} and w.account_id = ${toUuid(account)}`.pipe(
+        Effect.map((rows) => Option.map(Arr.head(rows), toListed)),
+        unavailable("webhooks.subscription")
+      ),
+    refresh,
+    finished: sql<WebhookRow>`
+      select ${columns} from webhooks w where w.subscription is not null
+        and (w.expires_at <= clock_timestamp() or (w.suspended_reason is not null and ${endReason} is not null))`.pipe(
+      Effect.map(Arr.map(toWebhook)),
+      unavailable("webhooks.finished")
+    ),
+    passOwnRule,
     list: (account) =>
       sql<ListedRow>`${listed} where w.account_id = ${toUuid(account)} order by w.id desc`.pipe(
         Effect.map(Arr.map(toListed)),
@@ -246,7 +325,8 @@ const make = Effect.gen(function* () {
     claim,
     backlog,
     announcingGaps: sql<WebhookRow>`
-      select ${columns} from webhooks w where ${announcesGaps} and w.disabled_reason is null`.pipe(
+      select ${columns} from webhooks w
+      where (${announcesGaps} or w.subscription is not null) and ${isEnabled}`.pipe(
       Effect.map(Arr.map(toWebhook)),
       unavailable("webhooks.announcingGaps")
     ),
@@ -263,6 +343,9 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<WebhookStore, never, SqlClient> = Layer.effect(WebhookStore, make)
 
 // ---- helpers ----
+
+/** Those deliver no webhook that is disabled. */
+const FOR_EARLIER_VERSIONS = "A subscription of an MCP client: only servers of later versions deliver it"
 
 /** The webhook was deleted between the select and the foreign key check. */
 const webhookIsGone = (error: SqlError | LimitReached): boolean =>
@@ -285,6 +368,16 @@ interface WebhookRow {
   readonly disabled_reason: string | null
   readonly events: ReadonlyArray<WebhookEvent>
   readonly announced_gaps: ReadonlyArray<AnnouncedGap>
+  readonly subscription: string | null
+  readonly event: EventName | null
+  readonly key_id: string | null
+  readonly grant_id: string | null
+  readonly client: string | null
+  readonly expires_at: Date | null
+  readonly own_rule: string | null
+  readonly gap_tries: number | null
+  readonly end_tries: number
+  readonly ended: EndReason | null
 }
 
 interface AttemptRow {
@@ -318,6 +411,9 @@ const toWebhook = (row: WebhookRow): StoredWebhook => ({
   platforms: Option.fromNullable(row.platforms),
   events: row.events,
   announcedGaps: row.announced_gaps,
+  gapTries: Option.fromNullable(row.gap_tries),
+  endTries: row.end_tries,
+  subscription: subscriptionOf(row),
   secret: Redacted.make(row.secret),
   previousSecret:
     row.previous_secret === null || row.previous_secret_until === null
@@ -329,6 +425,21 @@ const toWebhook = (row: WebhookRow): StoredWebhook => ({
   nextAttemptAt: Option.map(Option.fromNullable(row.next_attempt_at), fromDate),
   disabledReason: Option.fromNullable(row.disabled_reason)
 })
+
+const subscriptionOf = (row: WebhookRow): Option.Option<Subscription> => {
+  const { subscription: id, event, key_id, expires_at } = row
+  if (id === null || event === null || key_id === null || expires_at === null) return Option.none()
+  return Option.some({
+    id,
+    event,
+    key: fromUuid("key", key_id),
+    grant: Option.fromNullable(row.grant_id),
+    client: Option.fromNullable(row.client),
+    expiresAt: fromDate(expires_at),
+    ownRule: Option.map(Option.fromNullable(row.own_rule), (rule) => fromUuid("rule", rule)),
+    ended: Option.fromNullable(row.ended)
+  })
+}
 
 const toListed = (row: ListedRow): ListedWebhook => ({
   ...toWebhook(row),

@@ -693,6 +693,15 @@ export const migrations = {
     yield* sql`create index tokens_of_grant on grant_tokens (grant_id, generation)`
     // One row. Not written here: all stores that are made from one image would have the same secret.
     yield* sql`create table grant_secret (only_row boolean primary key check (only_row), secret text not null)`
+  }),
+
+  "0027_subscriptions": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Subscriptions of MCP clients are webhooks. Earlier versions do not know them: to those they are disabled.
+    yield* sql`alter table webhooks add column subscription text, add column event text, add column key_id uuid,
+      add column grant_id text, add column client text, add column expires_at timestamptz(3), add column own_rule uuid,
+      add column suspended_reason text, add column gap_tries smallint, add column end_tries smallint not null default 0`
+    yield* sql`create unique index webhooks_subscription on webhooks (subscription) where subscription is not null`
   })
 }
 
@@ -715,7 +724,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0023_generations": true,
   "0024_retired_rules_of_account": true,
   "0025_indexes_for_pages": true,
-  "0026_grants": true
+  "0026_grants": true,
+  "0027_subscriptions": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -15,10 +15,10 @@ export const layerWith = (addresses: Addresses): Layer.Layer<ClientDocuments> =>
         Effect.gen(function* () {
           const url = new URL(text)
           // Nobody but the server's own network could publish such a document.
-          const refused = literalRefusal(addresses, url)
+          const refused = literalRefusal(addresses, url, true)
           if (url.protocol !== "https:" || Option.isSome(refused))
             return yield* unavailable("its address is not public")
-          const socket = yield* connect(url, addresses)
+          const socket = yield* connect(url, addresses, true)
           const response = yield* get(socket, url)
           if (response.statusCode !== 200) return yield* unavailable(`HTTP ${response.statusCode}`)
           return yield* bodyOf(response)

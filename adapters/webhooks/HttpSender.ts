@@ -12,14 +12,19 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
   Layer.succeed(
     WebhookSender,
     WebhookSender.of({
-      refusal: (url) => literalRefusal(addresses, new URL(url)),
+      refusal: (url, { isSecure } = { isSecure: false }) => literalRefusal(addresses, new URL(url), isSecure),
       send: (message) =>
         Effect.gen(function* () {
           const url = new URL(message.url)
-          const response = yield* Effect.flatMap(connect(url, addresses), (socket) => post(socket, url, message)).pipe(
-            Effect.timeoutFail({ duration: TIMEOUT, onTimeout: () => new NotConnected({ reason: TOO_SLOW }) })
+          const { timeoutSeconds = TIMEOUT_SECONDS, isSecure = false } = message.options ?? {}
+          const response = yield* connect(url, addresses, isSecure).pipe(
+            Effect.flatMap((socket) => post(socket, url, message)),
+            Effect.timeoutFail({ duration: timeoutSeconds * 1_000, onTimeout: () => tooSlow(timeoutSeconds) })
           )
-          const body = yield* bodyStartOf(response)
+          const body = yield* bodyStartOf(
+            response,
+            message.options === undefined ? MAX_KEPT_CHARACTERS : MAX_ANSWER_CHARACTERS
+          )
           return {
             _tag: "Answered" as const,
             status: response.statusCode ?? 0,
@@ -27,7 +32,9 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
             retryAfter: retryAfterOf(response.headers["retry-after"], message.at)
           }
         }).pipe(
-          Effect.catchTag("NotConnected", ({ reason }) => Effect.succeed<Answer>({ _tag: "Unanswered", reason })),
+          Effect.catchTag("NotConnected", ({ reason, trouble }) =>
+            Effect.succeed<Answer>({ _tag: "Unanswered", reason, trouble })
+          ),
           Effect.scoped
         )
     })
@@ -36,19 +43,24 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
 // ---- helpers ----
 
 /** From the DNS lookup to the response headers. */
-const TIMEOUT = "15 seconds"
-const TOO_SLOW = "Did not answer within 15 seconds"
+const TIMEOUT_SECONDS = 15
+
+const tooSlow = (seconds: number) =>
+  new NotConnected({ reason: `Did not answer within ${seconds} seconds`, trouble: "timeout" })
 
 /** Short: the body is only kept for people to read. */
 const BODY_TIMEOUT = "3 seconds"
 
 const MAX_READ_BYTES = 64 * 1024
 const MAX_KEPT_CHARACTERS = 500
+/** The answer to a challenge is read, and may have other fields. */
+const MAX_ANSWER_CHARACTERS = 4_000
 
 /** Succeeds when the response headers arrive. */
 const post = (socket: Socket, url: URL, message: Message): Effect.Effect<IncomingMessage, NotConnected> =>
   Effect.async((resume) => {
-    const fail = (cause: unknown) => resume(new NotConnected({ reason: `No response: ${reasonOf(cause)}` }))
+    const fail = (cause: unknown) =>
+      resume(new NotConnected({ reason: `No response: ${reasonOf(cause)}`, trouble: "connection_refused" }))
     const sent: ClientRequest = request({
       createConnection: () => socket,
       method: "POST",
@@ -59,6 +71,7 @@ const post = (socket: Socket, url: URL, message: Message): Effect.Effect<Incomin
         "content-length": Buffer.byteLength(message.body),
         "user-agent": "Earshot",
         connection: "close",
+        ...message.options?.headers,
         ...signedHeaders(message)
       }
     })
@@ -69,7 +82,7 @@ const post = (socket: Socket, url: URL, message: Message): Effect.Effect<Incomin
   })
 
 /** Never fails: the status alone decides the outcome. */
-const bodyStartOf = (response: IncomingMessage): Effect.Effect<string> => {
+const bodyStartOf = (response: IncomingMessage, characters: number): Effect.Effect<string> => {
   const chunks: Array<Buffer> = []
   let size = 0
   const read = Effect.async<void>((resume) => {
@@ -82,7 +95,7 @@ const bodyStartOf = (response: IncomingMessage): Effect.Effect<string> => {
   })
   return Effect.map(Effect.timeoutOption(read, BODY_TIMEOUT), () => {
     response.destroy()
-    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, MAX_KEPT_CHARACTERS).toWellFormed()
+    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, characters).toWellFormed()
   })
 }
 

@@ -22,6 +22,13 @@ export class Addresses {
     return Either.right(addresses)
   }
 
+  /** Whether the operator allows it by its range. */
+  isNamed(address: string): boolean {
+    return (
+      isIP(address) !== 0 && !address.includes("%") && this.allowed[familyOf(address)].check(address, familyOf(address))
+    )
+  }
+
   /** The reason why the address is refused. Text that is not an address is refused, too. */
   refusal(address: string): Option.Option<string> {
     // A zone means a link-local address, which the ranges do not cover.

@@ -79,6 +79,8 @@ const limits = {
   events: 0,
   streams: 0,
   webhooks: 0,
+  subscriptions: 0,
+  challenges: 0,
   matches: 0,
   bytes: 0
 }

@@ -75,9 +75,18 @@ export class Accounts extends Context.Tag("core/Accounts")<
           case "matching":
           case "events":
           case "streams":
+          case "challenges":
             return quotas.used(account, name)
           case "webhooks":
-            return Effect.map(webhooks.list(account), ({ length }) => length)
+            return Effect.map(
+              webhooks.list(account),
+              (all) => all.filter(({ subscription }) => Option.isNone(subscription)).length
+            )
+          case "subscriptions":
+            return Effect.map(
+              webhooks.list(account),
+              (all) => all.filter(({ subscription }) => Option.isSome(subscription)).length
+            )
           case "matches":
           case "bytes":
             return Effect.map(matches.usage(account), (usage) => usage[name])

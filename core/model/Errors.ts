@@ -105,6 +105,16 @@ export class EventNotFound extends Schema.TaggedError<EventNotFound>()("EventNot
   }
 }
 
+/** The receiver of a subscription did not prove that it wants the events. */
+export class CallbackFailed extends Schema.TaggedError<CallbackFailed>()("CallbackFailed", {
+  /** A word for programs, such as `timeout`. */
+  reason: Schema.String
+}) {
+  override get message() {
+    return `Callback endpoint failed: ${CALLBACK_PROBLEMS[this.reason] ?? this.reason}`
+  }
+}
+
 /** A limit of the account, except those on rules. */
 export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReached", {
   name: Schema.String,
@@ -365,6 +375,17 @@ export type CoreError =
   | ServerStopping
 
 // ---- helpers ----
+
+const CALLBACK_PROBLEMS: Readonly<Record<string, string>> = {
+  not_allowed: "its address is not public, or http is not allowed there: use https and a public address",
+  connection_refused: "it cannot be reached",
+  tls_error: "its certificate or TLS handshake was not accepted",
+  timeout: "it did not answer in time",
+  http_3xx: "it answered with a redirect, which is not followed",
+  http_4xx: "it answered the challenge with an error",
+  http_5xx: "it answered the challenge with an error",
+  challenge_failed: "its answer has not the same challenge"
+}
 
 const KEY_PROBLEMS = {
   missing: "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>",

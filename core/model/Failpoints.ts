@@ -19,6 +19,9 @@ export const CHANGE_FAILPOINTS = ["update.changed"] as const
 /** Before anything is written, and after the write but before the acknowledgement. */
 export const INGEST_FAILPOINTS = ["ingest.taken", "ingest.stored"] as const
 
+/** When a receiver has answered, and when that is stored. */
+const WEBHOOK_FAILPOINTS = ["webhook.sent", "webhook.settled"] as const
+
 /** Before the operation of a new idempotency key starts, and when its answer is kept but not sent yet. */
 const IDEMPOTENCY_FAILPOINTS = ["idempotency.claimed", "idempotency.kept"] as const
 
@@ -26,6 +29,7 @@ export const FAILPOINTS = [
   ...RULE_FAILPOINTS,
   ...CHANGE_FAILPOINTS,
   ...INGEST_FAILPOINTS,
+  ...WEBHOOK_FAILPOINTS,
   ...IDEMPOTENCY_FAILPOINTS
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]

@@ -13,13 +13,15 @@ const limits = {
   events: "Events sent per minute",
   streams: "Open live streams and waits per server",
   webhooks: "Webhooks",
+  subscriptions: "Subscriptions of MCP clients to events",
+  challenges: "Challenges of callback URLs per minute, before a subscription",
   matches: "Stored matches; over the limit, the oldest are deleted",
   bytes: "Bytes of stored matches; over the limit, the oldest are deleted"
 } as const
 
 type PlainLimit = keyof typeof limits
 
-const windowLimits = ["requests", "checks", "matching", "events"] as const
+const windowLimits = ["requests", "checks", "matching", "events", "challenges"] as const
 
 /** Limits per minute. */
 export type WindowLimit = (typeof windowLimits)[number]

@@ -60,10 +60,13 @@ export type ChangeFailure = AddFailure | RuleNotFound | RuleNotReady | RuleVersi
 export class Rules extends Context.Tag("core/Rules")<
   Rules,
   {
-    /** All or nothing: checks every filter before it stores anything, and rolls back if a platform rejects one. */
+    /**
+     * All or nothing: checks every filter before it stores anything, and rolls back if a platform rejects one. `id`: of the
+     * new rule, if the caller has stored it already.
+     */
     readonly create: (
       account: AccountId,
-      draft: NewRuleDraft
+      draft: NewRuleDraft & { readonly id?: RuleId }
     ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
     /** One page, newest first: the largest that is allowed, unless the query has a limit. */
     readonly list: (account: AccountId, page: RulePage) => Effect.Effect<RuleList, StoreUnavailable>
@@ -99,7 +102,10 @@ export class Rules extends Context.Tag("core/Rules")<
         const quotas = yield* Quotas
         const { limitsOf, withPauses, newRule } = yield* Drafting
 
-        const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: NewRuleDraft) {
+        const create = Effect.fn("Rules.create")(function* (
+          account: AccountId,
+          draft: NewRuleDraft & { readonly id?: RuleId }
+        ) {
           const checked = yield* checkDraft({ platforms, quotas }, account, draft)
           const filters: ReadonlyArray<CheckedFilter> =
             draft.paused === true

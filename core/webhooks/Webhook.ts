@@ -1,6 +1,6 @@
 /** Wire schemas of webhooks and delivery attempts. */
 import { Schema } from "effect"
-import { AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
+import { AttemptId, KeyId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
@@ -12,7 +12,7 @@ const MAX_URL_LENGTH = 2_000
 
 const ALLOWED_PORTS = "80, 443, and those from 1024 on that no other well-known service uses"
 
-const WebhookUrl = Schema.String.pipe(
+export const CallbackUrl = Schema.String.pipe(
   Schema.filter(
     (text) =>
       text.length <= MAX_URL_LENGTH || `Is too long: ${text.length} characters, at most ${MAX_URL_LENGTH} are allowed`
@@ -43,7 +43,7 @@ export type WebhookEvent = typeof WebhookEvent.Type
 export const DEFAULT_EVENTS: ReadonlyArray<WebhookEvent> = ["match", "match.redacted"]
 
 export const WebhookDraft = Schema.Struct({
-  url: WebhookUrl,
+  url: CallbackUrl,
   rule_ids: Schema.optionalWith(
     Schema.Array(Schema.String).pipe(
       Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for the matches of all rules", {
@@ -112,6 +112,22 @@ export const Webhook = Schema.Struct({
   rule_ids: Schema.optionalWith(Schema.Array(RuleId), { exact: true }),
   platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true }),
   events: Schema.Array(WebhookEvent),
+  kind: Schema.Literal("webhook", "subscription").annotations({
+    description:
+      "subscription: made by an MCP client with events/subscribe, and ended by it, when it expires, or with its key or rule"
+  }),
+  subscription: Schema.optionalWith(
+    Schema.Struct({
+      id: Schema.String.annotations({ description: "The id that its client knows" }),
+      event: Schema.String.annotations({ description: "The type of event, such as match.created" }),
+      client: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+        description: "The name that its client gives itself"
+      }),
+      key_id: KeyId.annotations({ description: "Ends the subscription when it is revoked or expires" }),
+      expires_at: Timestamp.annotations({ description: "Unless its client refreshes it" })
+    }),
+    { exact: true }
+  ).annotations({ description: "Of a subscription" }),
   created_at: Timestamp,
   state: Schema.Literal("active", "retrying", "disabled").annotations({
     description: "retrying: the last delivery failed, and later ones wait for its retry; disabled: nothing is sent"

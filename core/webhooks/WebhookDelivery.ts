@@ -1,22 +1,30 @@
 /** Delivers matches, redactions and gaps to webhooks: in order per webhook, concurrent across webhooks, one worker per webhook. */
-import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Schedule, Stream } from "effect"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { type Change, MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
+import { Failpoints } from "../model/Failpoints.ts"
 import { Ids, type MatchId, timeOf, type WebhookId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership } from "../ownership/Ownership.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
+import { EventData } from "./EventData.ts"
+import { endSubscription } from "./endSubscription.ts"
 import { type GapMessage, makeDueGapMessages } from "./gapMessages.ts"
+import { type Progress, SUSPENSION_ATTEMPTS, stateAfter } from "./policies.ts"
+import { shownCursor } from "./shownCursor.ts"
+import type { EndReason } from "./Subscription.ts"
 import type { WebhookAttempt } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import {
   type DeliveryState,
   eventOf,
   type Lease,
+  MAX_CONTROL_TRIES,
   noFailures,
   type StoredWebhook,
   WebhookStore
@@ -26,7 +34,16 @@ import { type AttemptResult, makeAttempts } from "./webhookAttempts.ts"
 export const layer: Layer.Layer<
   never,
   never,
-  WebhookStore | MatchStore | RuleStore | StreamStore | Platforms | WebhookSender | Ids | Entropy
+  | WebhookStore
+  | MatchStore
+  | RuleStore
+  | StreamStore
+  | Platforms
+  | Registrations
+  | WebhookSender
+  | EventData
+  | Ids
+  | Entropy
 > = Layer.scopedDiscard(
   Effect.gen(function* () {
     const store = yield* WebhookStore
@@ -34,7 +51,9 @@ export const layer: Layer.Layer<
     const registry = yield* Platforms
     const ids = yield* Ids
     const entropy = yield* Entropy
-    const attempts = makeAttempts(yield* WebhookSender, ids)
+    const failpoints = yield* Failpoints
+    const attempts = makeAttempts({ sender: yield* WebhookSender, ids, entropy, data: yield* EventData })
+    const end = { store, registrations: yield* Registrations }
     const dueGapMessages = makeDueGapMessages(makeCoverageOf({ streams: yield* StreamStore, rules: yield* RuleStore }))
     const dueGaps = new Set<WebhookId>()
     // Created before the poll loop, so that it closes after it.
@@ -78,27 +97,40 @@ export const layer: Layer.Layer<
         duration_ms: 0,
         error
       }
-      const { announcedGaps } = lease.webhook
-      return yield* settle(lease, attempt, { ...noFailures, cursor: Option.some(floor), announcedGaps })
+      const { webhook } = lease
+      return yield* settle(lease, attempt, {
+        ...noFailures,
+        ...progressOf(webhook),
+        cursor: Option.some(floor),
+        // Of a webhook, the attempt tells it.
+        gapTries: Option.as(webhook.subscription, 0)
+      })
     })
 
-    /** `delivered`: the state if the receiver has accepted the message. */
+    /** `settled`: what is new if the message need not be sent again. */
     const settleAttempt = Effect.fnUntraced(function* (
       lease: HeldLease,
       result: AttemptResult,
-      delivered: Pick<DeliveryState, "cursor" | "announcedGaps">
+      settled: Partial<Progress>
     ) {
-      const state = yield* stateAfter(lease.webhook, delivered, result)
+      const { webhook } = lease
+      yield* failpoints.hit("webhook.sent")
+      const recent =
+        result.attempt.outcome === "failed" && Option.isSome(webhook.subscription)
+          ? yield* store.attempts({ webhook: webhook.id, before: Option.none(), limit: SUSPENSION_ATTEMPTS })
+          : []
+      const state = yield* stateAfter(webhook, { ...progressOf(webhook), ...settled }, result, recent)
       if (Option.isSome(state.disabledReason)) {
-        yield* Effect.logWarning(`Webhook "${lease.webhook.id}" is disabled: ${state.disabledReason.value}`)
+        yield* Effect.logWarning(`Webhook "${webhook.id}" is disabled: ${state.disabledReason.value}`)
       }
-      return yield* settle(lease, result.attempt, state)
+      const next = yield* settle(lease, result.attempt, state)
+      yield* failpoints.hit("webhook.settled")
+      return next
     })
 
     const deliver = Effect.fnUntraced(function* (lease: HeldLease, change: Change) {
       const result = yield* attempts.change(lease.webhook, change)
-      const { announcedGaps } = lease.webhook
-      return yield* settleAttempt(lease, result, { cursor: Option.some(change.id), announcedGaps })
+      return yield* settleAttempt(lease, result, { cursor: Option.some(change.id) })
     })
 
     const gapMessagesFor = Effect.fnUntraced(function* (webhook: StoredWebhook) {
@@ -110,13 +142,70 @@ export const layer: Layer.Layer<
 
     const deliverGap = Effect.fnUntraced(function* (lease: HeldLease, message: GapMessage) {
       const result = yield* attempts.gap(lease.webhook, message)
-      const { cursor } = lease.webhook
-      return yield* settleAttempt(lease, result, { cursor, announcedGaps: message.announced })
+      return yield* settleAttempt(lease, result, { announcedGaps: message.announced })
     })
+
+    /** A message that need not arrive: after its last try, delivery goes on. */
+    const settleControl = Effect.fnUntraced(function* (
+      lease: HeldLease,
+      { attempt }: AttemptResult,
+      state: Partial<Progress> & { readonly tries: number }
+    ) {
+      const { tries, ...settled } = state
+      const isRetried = attempt.outcome === "failed" && tries < MAX_CONTROL_TRIES
+      const at = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + CONTROL_WAIT_MILLIS)
+      return yield* settle(lease, attempt, {
+        ...noFailures,
+        ...progressOf(lease.webhook),
+        ...settled,
+        failures: lease.webhook.failures,
+        nextAttemptAt: isRetried ? Option.some(at) : Option.none()
+      })
+    })
+
+    const tellMissed = Effect.fnUntraced(function* (lease: HeldLease, message: GapMessage | undefined) {
+      const { webhook } = lease
+      const all = yield* registry.ids
+      const cursor = yield* shownCursor(
+        matches,
+        webhook,
+        Option.getOrElse(webhook.platforms, () => all)
+      )
+      const result = yield* attempts.missed(webhook, cursor)
+      const tries = Option.getOrElse(webhook.gapTries, () => 0) + 1
+      return yield* settleControl(lease, result, {
+        tries,
+        gapTries: result.attempt.outcome === "delivered" ? Option.none() : Option.some(tries),
+        ...(message !== undefined && { announcedGaps: message.announced })
+      })
+    })
+
+    const tellEnd = Effect.fnUntraced(function* (lease: HeldLease, reason: EndReason) {
+      const { webhook } = lease
+      const result = yield* attempts.ended(webhook, reason)
+      const tries = webhook.endTries + 1
+      if (result.attempt.outcome === "delivered" || tries >= MAX_CONTROL_TRIES) {
+        yield* endSubscription(end, webhook)
+        return Option.none()
+      }
+      return yield* settleControl(lease, result, { tries, endTries: tries })
+    })
+
+    const isExpired = ({ subscription }: StoredWebhook) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        Option.exists(subscription, ({ expiresAt }) => Date.parse(expiresAt) <= now)
+      )
 
     /** None: the lease is lost or released. */
     const deliverPage = Effect.fnUntraced(function* (lease: HeldLease) {
-      const [gap] = yield* gapMessagesFor(lease.webhook)
+      const { webhook } = lease
+      const ended = Option.flatMap(webhook.subscription, ({ ended }) => ended)
+      if (Option.isSome(ended)) return yield* tellEnd(lease, ended.value)
+      const [gap] = yield* gapMessagesFor(webhook)
+      const isDue = Option.exists(webhook.gapTries, (tries) => tries < MAX_CONTROL_TRIES)
+      if (isDue || (gap !== undefined && !announces(webhook))) {
+        return yield* tellMissed(lease, announces(webhook) ? undefined : gap)
+      }
       if (gap !== undefined) return yield* deliverGap(lease, gap)
       const { page, newest, missed } = yield* nextPage(lease.webhook)
       if (Option.isSome(missed)) return yield* skip(lease, missed.value)
@@ -133,12 +222,16 @@ export const layer: Layer.Layer<
       for (const change of wanted) {
         // A slow store has used up the lease: another worker may deliver at the same time.
         if (yield* isExpiring(current)) break
+        // The store tells with each message whether the subscription still has its rights.
+        if (Option.exists(current.webhook.subscription, ({ ended }) => Option.isSome(ended))) break
+        if (yield* isExpired(current.webhook)) break
         const settled = yield* deliver(current, change)
         if (Option.isNone(settled) || !isAt(settled.value.webhook, change.id)) return settled
         current = settled.value
       }
       // Under full load, a webhook gets one page per turn.
-      if (running < MAX_CONCURRENT && !(yield* isExpiring(current))) return Option.some(current)
+      const goesOn = running < MAX_CONCURRENT && !(yield* isExpiring(current)) && !(yield* isExpired(current.webhook))
+      if (goesOn) return Option.some(current)
       yield* store.release(current, Option.none())
       return Option.none()
     })
@@ -201,6 +294,7 @@ export const layer: Layer.Layer<
       const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(KEEP_FOR)
       const platforms = yield* registry.ids
       yield* store.maintain({ attempts: KEEP_ATTEMPTS, since: Timestamp.fromMillis(since), platforms })
+      for (const finished of yield* store.finished) yield* endSubscription(end, finished)
     }).pipe(
       Effect.catchAll(({ cause }) => Effect.logDebug("Cannot maintain webhooks", cause)),
       Effect.catchAllDefect((defect) => Effect.logError("Cannot maintain webhooks", defect))
@@ -254,54 +348,19 @@ const KEEP_FOR = Duration.days(30)
 
 const INTERRUPTED = "Delivery to a webhook failed and resumes within a minute"
 
-/** By number of failures: three days in total. */
-const backoff = [
-  "5 seconds",
-  "15 seconds",
-  "45 seconds",
-  "2 minutes",
-  "5 minutes",
-  "30 minutes",
-  "2 hours",
-  "5 hours",
-  "10 hours",
-  "14 hours",
-  "20 hours",
-  "24 hours"
-] as const
+/** Between the tries of a message that need not arrive. */
+const CONTROL_WAIT_MILLIS = 5_000
 
-/** Upper limit for a Retry-After of the receiver. */
-const MAX_WAIT_MILLIS = Duration.toMillis("24 hours")
+const progressOf = ({ cursor, announcedGaps, gapTries, endTries }: StoredWebhook): Progress => ({
+  cursor,
+  announcedGaps,
+  gapTries,
+  endTries
+})
+
+const announces = ({ events }: StoredWebhook): boolean => events.includes("coverage.gap")
 
 const isExpiring = ({ since }: HeldLease) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - since > LEASE_MILLIS - MAX_ATTEMPT_MILLIS)
 
 const isAt = ({ cursor }: StoredWebhook, id: MatchId): boolean => Option.exists(cursor, (cursor) => cursor === id)
-
-const stateAfter = Effect.fnUntraced(function* (
-  { cursor, announcedGaps, failures: failedBefore }: StoredWebhook,
-  delivered: Pick<DeliveryState, "cursor" | "announcedGaps">,
-  { attempt, answer }: AttemptResult
-) {
-  if (attempt.outcome === "delivered") return { ...noFailures, ...delivered }
-  const failures = failedBefore + 1
-  const failed: DeliveryState = { ...noFailures, cursor, announcedGaps, failures }
-  const wait = backoff[failedBefore]
-  if (answer._tag === "Answered" && answer.status === 410) {
-    return { ...failed, disabledReason: Option.some("The receiver answered 410 Gone: it wants no more messages") }
-  }
-  if (wait === undefined) {
-    const message = attempt.match_id === undefined ? "A message about a gap" : `Match "${attempt.match_id}"`
-    const reason = `${message} could not be delivered in ${failures} attempts over three days; the last one: ${attempt.error}`
-    return { ...failed, disabledReason: Option.some(reason) }
-  }
-  const jitter = 1 + (yield* Random.next) / 10
-  const millis = Math.max(Duration.toMillis(wait) * jitter, Math.min(requestedWait(answer), MAX_WAIT_MILLIS))
-  const at = (yield* Clock.currentTimeMillis) + millis
-  return { ...failed, nextAttemptAt: Option.some(Timestamp.fromMillis(at)) }
-})
-
-const requestedWait = (answer: AttemptResult["answer"]): number =>
-  answer._tag === "Answered" && (answer.status === 429 || answer.status === 503)
-    ? Option.getOrElse(answer.retryAfter, () => 0)
-    : 0

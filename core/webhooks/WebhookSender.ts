@@ -10,7 +10,20 @@ export interface Message {
   readonly body: string
   /** The message carries one signature per secret. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+  readonly options?: SendOptions
 }
+
+/** For the receivers of subscriptions. */
+export interface SendOptions {
+  readonly headers: Readonly<Record<string, string>>
+  /** Until the headers of the response. */
+  readonly timeoutSeconds: number
+  /** http only to addresses that the operator allows. */
+  readonly isSecure: boolean
+}
+
+/** A word for programs. */
+export type Trouble = "not_allowed" | "connection_refused" | "tls_error" | "timeout"
 
 export type Answer =
   | {
@@ -22,13 +35,13 @@ export type Answer =
       readonly retryAfter: Option.Option<number>
     }
   /** No response, or an unreadable one. */
-  | { readonly _tag: "Unanswered"; readonly reason: string }
+  | { readonly _tag: "Unanswered"; readonly reason: string; readonly trouble?: Trouble }
 
 export class WebhookSender extends Context.Tag("core/WebhookSender")<
   WebhookSender,
   {
     /** Why messages to that URL are not allowed. Checks without network access. */
-    readonly refusal: (url: string) => Option.Option<string>
+    readonly refusal: (url: string, options?: Pick<SendOptions, "isSecure">) => Option.Option<string>
     /** One attempt, with limits on time and response size. Does not follow redirects. */
     readonly send: (message: Message) => Effect.Effect<Answer>
   }

@@ -6,6 +6,7 @@ import type { LimitReached, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
+import type { NewSubscription, Subscription, SubscriptionKey } from "./Subscription.ts"
 import type { WebhookAttempt, WebhookEvent } from "./Webhook.ts"
 
 export interface NewWebhook {
@@ -20,6 +21,14 @@ export interface NewWebhook {
   readonly events: ReadonlyArray<WebhookEvent>
   readonly secret: Redacted.Redacted
   readonly createdAt: Timestamp
+  readonly subscription: Option.Option<
+    NewSubscription & {
+      /** Delivery starts after this match. */
+      readonly start: MatchId
+      /** The gaps that the receiver need not be told of. */
+      readonly announcedGaps: ReadonlyArray<AnnouncedGap>
+    }
+  >
 }
 
 /** A gap as the receiver knows it. */
@@ -27,16 +36,22 @@ export interface AnnouncedGap extends Omit<typeof WireGap.Type, "detail"> {
   readonly platform: PlatformId
 }
 
-export interface StoredWebhook extends NewWebhook {
+export interface StoredWebhook extends Omit<NewWebhook, "subscription"> {
+  readonly subscription: Option.Option<Subscription>
   /** Also signs until then. */
   readonly previousSecret: Option.Option<{ readonly secret: Redacted.Redacted; readonly until: Timestamp }>
   /** The last match that was delivered or skipped. */
   readonly cursor: Option.Option<MatchId>
   readonly announcedGaps: ReadonlyArray<AnnouncedGap>
+  /** Failed attempts to tell a subscription that it missed events; none if there is nothing to tell. */
+  readonly gapTries: Option.Option<number>
+  /** Failed attempts to tell a subscription that it has ended. */
+  readonly endTries: number
   /** Failed attempts of the next message. */
   readonly failures: number
   /** None: now. */
   readonly nextAttemptAt: Option.Option<Timestamp>
+  /** A subscription is suspended rather than disabled: its client resumes it. */
   readonly disabledReason: Option.Option<string>
 }
 
@@ -54,7 +69,7 @@ export interface Lease {
 
 export type DeliveryState = Pick<
   StoredWebhook,
-  "cursor" | "announcedGaps" | "failures" | "nextAttemptAt" | "disabledReason"
+  "cursor" | "announcedGaps" | "gapTries" | "endTries" | "failures" | "nextAttemptAt" | "disabledReason"
 >
 
 export interface Backlog {
@@ -64,11 +79,35 @@ export interface Backlog {
 
 export const MAX_COUNTED = 1_000
 
+/** Attempts to send a message that need not arrive: about missed events, or about the end of a subscription. */
+export const MAX_CONTROL_TRIES = 2
+
 export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
   {
-    /** Delivery starts after the newest match. */
+    /**
+     * Delivery starts after the newest match, except of a subscription. The limit counts webhooks or subscriptions. No-op
+     * for a subscription that exists already.
+     */
     readonly insert: (webhook: NewWebhook, limit: number) => Effect.Effect<void, LimitReached | StoreUnavailable>
+    /** The webhook of a subscription, expired or ended ones too. */
+    readonly subscription: (key: SubscriptionKey) => Effect.Effect<Option.Option<ListedWebhook>, StoreUnavailable>
+    /** Clears the failures, resumes a suspended subscription, and forgets missed events that it could not be told of. */
+    readonly refresh: (
+      id: WebhookId,
+      refreshed: {
+        readonly url: string
+        readonly expiresAt: Timestamp
+        readonly client: Option.Option<string>
+        readonly secret: Redacted.Redacted
+        /** If the secret is another one: how long the present one also signs. */
+        readonly previousUntil: Timestamp
+      }
+    ) => Effect.Effect<void, StoreUnavailable>
+    /** Subscriptions of all accounts that nothing is sent to any more: expired, or ended while they were suspended. */
+    readonly finished: Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
+    /** Makes another subscription to the rule its owner. False if there is none. */
+    readonly passOwnRule: (id: WebhookId, rule: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<ListedWebhook>, StoreUnavailable>
     readonly find: (account: AccountId, id: WebhookId) => Effect.Effect<Option.Option<ListedWebhook>, StoreUnavailable>
@@ -95,8 +134,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
 
     /**
      * Leases up to `limit` due webhooks for `millis`, those furthest behind first. Only webhooks without a lease that
-     * have matches after the cursor, that missed deleted matches, or that are among `dueGaps`. Concurrent claims get
-     * different webhooks.
+     * have matches after the cursor, that missed deleted matches, or that are among `dueGaps`, and subscriptions that
+     * have ended or have to be told of missed events. Concurrent claims get different webhooks.
      */
     readonly claim: (options: {
       readonly claim: string
@@ -113,7 +152,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
      * webhook, rule and platform. `oldest`: the one that waits for longest.
      */
     readonly backlog: (platforms: ReadonlyArray<PlatformId>) => Effect.Effect<Backlog, StoreUnavailable>
-    /** Enabled webhooks with the event coverage.gap, of all accounts. */
+    /** Enabled webhooks with the event coverage.gap, and enabled subscriptions, of all accounts. */
     readonly announcingGaps: Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
     /**
      * Records the attempt, saves the delivery state and renews the lease in one transaction. If a user has moved the

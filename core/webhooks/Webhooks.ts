@@ -14,7 +14,11 @@ import { type AccountId, asRuleId, Ids, MatchId, matchIdsAfter, WebhookId } from
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import { EventData } from "./EventData.ts"
+import { endSubscription } from "./endSubscription.ts"
+import type { Subscription } from "./Subscription.ts"
 import {
   type AttemptList,
   type AttemptQuery,
@@ -47,7 +51,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
     readonly rotateSecret: (
       account: AccountId,
       id: string
-    ) => Effect.Effect<WebhookWithSecret, WebhookNotFound | StoreUnavailable>
+    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | WebhookNotFound | StoreUnavailable>
     /** Retries at once the match that failed last. */
     readonly enable: (account: AccountId, id: string) => Effect.Effect<Webhook, WebhookNotFound | StoreUnavailable>
     /** Newest first. */
@@ -68,7 +72,16 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
   static readonly layer: Layer.Layer<
     Webhooks,
     never,
-    WebhookStore | MatchStore | RuleStore | Platforms | WebhookSender | Ids | Entropy | Quotas
+    | WebhookStore
+    | MatchStore
+    | RuleStore
+    | Registrations
+    | Platforms
+    | WebhookSender
+    | EventData
+    | Ids
+    | Entropy
+    | Quotas
   > = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
@@ -80,7 +93,8 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const ids = yield* Ids
       const entropy = yield* Entropy
       const quotas = yield* Quotas
-      const attempts = makeAttempts(sender, ids)
+      const attempts = makeAttempts({ sender, ids, entropy, data: yield* EventData })
+      const end = { store, registrations: yield* Registrations }
 
       const newSecret = Effect.sync(() => Redacted.make(`whsec_${Encoding.encodeBase64(entropy.bytes(SECRET_BYTES))}`))
 
@@ -129,7 +143,8 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
               platforms: Option.map(Option.fromNullable(draft.platforms), (all) => [...new Set(all)]),
               events: [...new Set(draft.events ?? DEFAULT_EVENTS)],
               secret,
-              createdAt: yield* Timestamp.now
+              createdAt: yield* Timestamp.now,
+              subscription: Option.none()
             },
             yield* quotas.limitOf(account, "webhooks")
           )
@@ -144,7 +159,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
 
       const remove = Effect.fn("Webhooks.delete")(function* (account: AccountId, id: string) {
         const found = yield* find(account, id)
-        return (yield* store.remove(account, found.id)) ? found.id : yield* new WebhookNotFound({ webhookId: id })
+        return (yield* endSubscription(end, found)) ? found.id : yield* new WebhookNotFound({ webhookId: id })
       })
 
       const test = Effect.fn("Webhooks.test")(function* (account: AccountId, id: string) {
@@ -155,6 +170,10 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
 
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (account: AccountId, id: string) {
         const found = yield* find(account, id)
+        if (Option.isSome(found.subscription)) {
+          const message = "Is a subscription: its client chose the secret, and sends another one when it refreshes it"
+          return yield* new InvalidArgument({ issues: [{ path: "webhook_id", message }] })
+        }
         const secret = yield* newSecret
         const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(SECRET_OVERLAP)
         yield* store.rotate(found.id, secret, Timestamp.fromMillis(until))
@@ -226,7 +245,8 @@ const asWebhookId = Schema.decodeUnknownOption(WebhookId)
 const asMatchId = Schema.decodeUnknownOption(MatchId)
 
 const toWire = (webhook: ListedWebhook): Webhook => {
-  const { description, rules, platforms, disabledReason, nextAttemptAt, lastDelivery, lastAttempt } = webhook
+  const { description, rules, platforms, disabledReason, nextAttemptAt, lastDelivery, lastAttempt, subscription } =
+    webhook
   const isDisabled = Option.isSome(disabledReason)
   return {
     id: webhook.id,
@@ -235,6 +255,8 @@ const toWire = (webhook: ListedWebhook): Webhook => {
     ...(Option.isSome(rules) && { rule_ids: rules.value }),
     ...(Option.isSome(platforms) && { platforms: platforms.value }),
     events: webhook.events,
+    kind: Option.isSome(subscription) ? "subscription" : "webhook",
+    ...(Option.isSome(subscription) && { subscription: subscriptionOf(subscription.value) }),
     created_at: webhook.createdAt,
     state: isDisabled ? "disabled" : webhook.failures > 0 ? "retrying" : "active",
     ...(isDisabled && { disabled_reason: disabledReason.value }),
@@ -243,3 +265,11 @@ const toWire = (webhook: ListedWebhook): Webhook => {
     ...(Option.isSome(lastAttempt) && { last_attempt: lastAttempt.value })
   }
 }
+
+const subscriptionOf = ({ id, event, client, key, expiresAt }: Subscription): NonNullable<Webhook["subscription"]> => ({
+  id,
+  event,
+  ...(Option.isSome(client) && { client: client.value }),
+  key_id: key,
+  expires_at: expiresAt
+})

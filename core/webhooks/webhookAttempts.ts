@@ -2,10 +2,15 @@
 import { Clock, Duration, Effect, Option, type Redacted } from "effect"
 import { type Match, redactionOf } from "../matches/Match.ts"
 import type { Change } from "../matches/MatchStore.ts"
+import type { Entropy } from "../model/Entropy.ts"
 import type { Ids, MatchId } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
+import type { EventData } from "./EventData.ts"
+import { makeChallenges } from "./challenge.ts"
+import { gapBody, makeEventMessages, terminatedBody, toSubscription } from "./eventMessages.ts"
 import type { GapMessage } from "./gapMessages.ts"
+import type { EndReason } from "./Subscription.ts"
 import type { AttemptKind, WebhookAttempt } from "./Webhook.ts"
 import type { Answer, WebhookSender } from "./WebhookSender.ts"
 import type { StoredWebhook } from "./WebhookStore.ts"
@@ -20,42 +25,92 @@ export interface Attempts {
   readonly gap: (webhook: StoredWebhook, message: GapMessage) => Effect.Effect<AttemptResult>
   /** Sends a match again, on request. */
   readonly replay: (webhook: StoredWebhook, match: Match) => Effect.Effect<AttemptResult>
+  /** Of a subscription: the challenge. */
   readonly test: (webhook: StoredWebhook) => Effect.Effect<AttemptResult>
+  /** Tells a subscription that events up to the cursor may be missing. */
+  readonly missed: (webhook: StoredWebhook, cursor: string) => Effect.Effect<AttemptResult>
+  readonly ended: (webhook: StoredWebhook, reason: EndReason) => Effect.Effect<AttemptResult>
 }
 
-export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): Attempts => {
-  const send = Effect.fnUntraced(function* (webhook: StoredWebhook, message: OutgoingMessage) {
-    const at = yield* Clock.currentTimeMillis
-    const { id, kind, body } = message
-    const [took, answer] = yield* Effect.timed(
-      sender.send({ url: webhook.url, id, at, body: JSON.stringify(body), secrets: secretsOf(webhook, at) })
-    )
-    const error = errorOf(answer)
+export interface AttemptServices {
+  readonly sender: WebhookSender["Type"]
+  readonly ids: Ids["Type"]
+  readonly entropy: Entropy["Type"]
+  readonly data: EventData["Type"]
+}
+
+export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): Attempts => {
+  const events = makeEventMessages(data, entropy)
+  const challenges = makeChallenges({ sender, entropy })
+
+  const describe = Effect.fnUntraced(function* (
+    { id }: StoredWebhook,
+    { kind, match }: Pick<OutgoingMessage, "kind" | "match">,
+    { at, took, answer, error = errorOf(answer) }: Sent
+  ) {
     const outcome = error === undefined ? ("delivered" as const) : ("failed" as const)
     yield* Metrics.webhookAttempted(outcome)
     const attempt: WebhookAttempt = {
       id: yield* ids.attempt,
-      webhook_id: webhook.id,
+      webhook_id: id,
       at: fromMillis(at),
       kind,
-      ...(message.match !== undefined && { match_id: message.match }),
+      ...(match !== undefined && { match_id: match }),
       outcome,
       ...(answer._tag === "Answered" && { status: answer.status }),
       duration_ms: Math.round(Duration.toMillis(took)),
       ...(error !== undefined && { error }),
-      ...(answer._tag === "Answered" && { response: answer.body })
+      ...(answer._tag === "Answered" && { response: answer.body.slice(0, MAX_KEPT_CHARACTERS).toWellFormed() })
     }
     return { attempt, answer }
   })
 
+  const send = Effect.fnUntraced(function* (webhook: StoredWebhook, message: OutgoingMessage) {
+    const at = yield* Clock.currentTimeMillis
+    const { id, body } = message
+    const options = Option.getOrUndefined(Option.map(webhook.subscription, ({ id }) => toSubscription(id)))
+    const [took, answer] = yield* Effect.timed(
+      sender.send({
+        url: webhook.url,
+        id,
+        at,
+        body: JSON.stringify(body),
+        secrets: secretsOf(webhook, at),
+        ...(options !== undefined && { options })
+      })
+    )
+    return yield* describe(webhook, message, { at, took, answer })
+  })
+
+  const control = (webhook: StoredWebhook, what: string, body: object) =>
+    send(webhook, { id: `msg_${what}_${entropy.uuid()}`, kind: "delivery", body })
+
+  const sendChange = (webhook: StoredWebhook, change: Change, kind: AttemptKind) => {
+    const match = change.match.id
+    if (Option.isNone(webhook.subscription)) return send(webhook, { id: change.id, match, kind, body: bodyOf(change) })
+    const body = events.change(webhook, change)
+    return send(webhook, { id: body.eventId, match, kind, body })
+  }
+
   return {
-    change: (webhook, change) =>
-      send(webhook, { id: change.id, match: change.match.id, kind: "delivery", body: bodyOf(change) }),
-    gap: (webhook, { id, timestamp, data }) =>
-      send(webhook, { id, kind: "delivery", body: { type: "coverage.gap", timestamp, data } }),
-    replay: (webhook, match) =>
-      send(webhook, { id: match.id, match: match.id, kind: "replay", body: createdBody(match) }),
+    change: (webhook, change) => sendChange(webhook, change, "delivery"),
+    gap: (webhook, message) => {
+      const { id, timestamp, data } = message
+      return Option.isNone(webhook.subscription)
+        ? send(webhook, { id, kind: "delivery", body: { type: "coverage.gap", timestamp, data } })
+        : send(webhook, { id, kind: "delivery", body: events.gap(message) })
+    },
+    replay: (webhook, match) => sendChange(webhook, { _tag: "Matched", id: match.id, match }, "replay"),
+    missed: (webhook, cursor) => control(webhook, "gap", gapBody(cursor)),
+    ended: (webhook, reason) => control(webhook, "terminated", terminatedBody(reason)),
     test: Effect.fnUntraced(function* (webhook) {
+      if (Option.isSome(webhook.subscription)) {
+        const { id } = webhook.subscription.value
+        const { url, secret } = webhook
+        const { trouble, ...sent } = yield* challenges.send({ url, secret, subscription: id })
+        const error = trouble === undefined ? {} : { error: errorOf(sent.answer) ?? trouble }
+        return yield* describe(webhook, { kind: "test" }, { ...sent, ...error })
+      }
       const timestamp = fromMillis(yield* Clock.currentTimeMillis)
       const data = { webhook_id: webhook.id }
       return yield* send(webhook, {
@@ -69,6 +124,16 @@ export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): A
 
 // ---- helpers ----
 
+interface Sent {
+  readonly at: number
+  readonly took: Duration.Duration
+  readonly answer: Answer
+  /** Undefined: as the answer says. */
+  readonly error?: string | undefined
+}
+
+const MAX_KEPT_CHARACTERS = 500
+
 const createdBody = (match: Match) => ({ type: "match.created", timestamp: match.created_at, data: match })
 
 const bodyOf = (change: Change) =>
@@ -80,7 +145,7 @@ interface OutgoingMessage {
   readonly id: string
   readonly match?: MatchId
   readonly kind: AttemptKind
-  readonly body: { readonly type: string; readonly timestamp: string; readonly data: unknown }
+  readonly body: object
 }
 
 const secretsOf = ({ secret, previousSecret }: StoredWebhook, now: number): ReadonlyArray<Redacted.Redacted> =>

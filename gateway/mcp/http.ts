@@ -11,16 +11,20 @@ import {
 } from "@modelcontextprotocol/server"
 import { Effect, Either, Option, Predicate } from "effect"
 import type { Issuer } from "../../core/grants/Grants.ts"
-import type { Caller } from "../../core/keys/Key.ts"
+import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import { type InvalidArgument, PermissionDenied } from "../../core/model/Errors.ts"
+import { Matches } from "../../core/matches/Matches.ts"
+import { type InvalidArgument, PermissionDenied, Unauthenticated } from "../../core/model/Errors.ts"
+import { principalOf } from "../../core/webhooks/Subscription.ts"
+import { Subscriptions } from "../../core/webhooks/Subscriptions.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
-import { admitCall, checkBatch } from "../auth.ts"
+import { admitCall, authenticateHeader, checkBatch, checkScope } from "../auth.ts"
 import { type DoorFailure, foreignCaller, INVALID_REQUEST, toWire, type WireError } from "../errors.ts"
 import { parseJson, readText } from "../http/body.ts"
 import { json, NO_STORE, type Reply, type Work } from "../http/route.ts"
 import type { Services } from "../operations/Handlers.ts"
 import { type Call, callAs } from "./calls.ts"
+import type { EventDoor, Subscriber } from "./events.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
 
@@ -35,7 +39,7 @@ export interface HttpOptions extends Pick<ServerOptions<never>, "version" | "new
 export type Reader = (request: Request) => Promise<Either.Either<Work<Services>, DoorFailure>>
 
 export const makeReader = ({ languages, host, signIn, ...rest }: HttpOptions): Reader => {
-  const options = { ...rest, toolbox: toolbox(languages) }
+  const options = { ...rest, languages, toolbox: toolbox(languages) }
   const publicNames = Either.match(signIn, { onLeft: () => [], onRight: ({ issuer }) => [new URL(issuer).hostname] })
   const origins = [...localhostAllowedOrigins(), ...publicNames]
   const hosts = Option.map(Option.filter(host, isLoopback), (host) => [
@@ -109,7 +113,7 @@ const refusals = (calls: ReadonlyArray<JsonRpcRequest>, { account }: Caller) =>
   })
 
 const respond = (
-  options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
+  options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox"> & Pick<HttpOptions, "languages">,
   { url, headers, signal }: Request,
   { text, parsed, calls }: Body,
   caller: Caller
@@ -119,14 +123,17 @@ const respond = (
     // The protocol validates all messages without a break.
     yield* yieldIfTurnIsLong
     const { call, denied } = noteDenied(callAs(caller))
-    const server = toolServer({ ...options, call, runtime, refused: yield* refusals(calls, caller) })
+    const events = eventsFor(caller, options.languages, headers.get("authorization"))
+    const refused = yield* refusals(calls, caller)
+    const server = toolServer({ ...options, call, runtime, events, refused })
     // What is parsed is not read again.
     const head = new Request(url, { method: "POST", headers, signal, ...(Option.isNone(parsed) && { body: text }) })
     const asked = {
       request: head,
       ...Option.match(parsed, { onNone: () => ({}), onSome: (parsedBody) => ({ parsedBody }) })
     }
-    const response = yield* Effect.promise(() => exchange(server, asked, text.includes('"progressToken"')))
+    const notifies = text.includes('"progressToken"') || text.includes("events/stream")
+    const response = yield* Effect.promise(() => exchange(server, asked, notifies))
     // As an error of HTTP, a client takes it as a reason to ask the person for more.
     const missing = caller.grant === undefined || calls.length > 1 ? undefined : denied()
     return missing === undefined ? replyOf(response) : yield* missing
@@ -157,21 +164,55 @@ const noteDenied = <R>(
   }
 }
 
-/** Supports both revisions of the protocol. Responds with JSON, or with a stream if the client asks for progress. */
+const eventsFor = (
+  caller: Caller,
+  languages: ReadonlyArray<Language>,
+  authorization: string | null
+): EventDoor<Services> => {
+  const allowed = Effect.gen(function* () {
+    yield* checkScope(caller, "write")
+    const principal = principalOf(caller)
+    return Option.isSome(principal)
+      ? { account: caller.account, principal: principal.value }
+      : yield* new Unauthenticated({ key: "missing" })
+  })
+  const subscriber: Subscriber<Services> = {
+    subscribe: (asked, request, client) =>
+      Effect.gen(function* () {
+        const wish = { ...asked, ...(yield* allowed) }
+        const subscriptions = yield* Subscriptions
+        return yield* asActor(caller, subscriptions.subscribe(wish, request, Option.fromNullable(client)))
+      }),
+    unsubscribe: (asked, request) =>
+      Effect.gen(function* () {
+        const wish = { ...asked, ...(yield* allowed) }
+        const subscriptions = yield* Subscriptions
+        yield* asActor(caller, subscriptions.unsubscribe(wish, request))
+      })
+  }
+  return {
+    languages,
+    subscriber: Option.some(subscriber),
+    check: Effect.asVoid(Effect.mapError(authenticateHeader(authorization), toWire)),
+    hold: Effect.flatMap(Matches, (matches) => Effect.mapError(matches.countStream(caller.account), toWire))
+  }
+}
+
+/** Supports both revisions of the protocol. Responds with JSON, or with a stream if the server may notify meanwhile. */
 const exchange = async (
   server: McpServer,
   { request, ...body }: { readonly request: Request; readonly parsedBody?: unknown },
-  hasProgress: boolean
+  notifies: boolean
 ): Promise<Response> => {
   // This handler starts a stream with the first report of progress.
   if (!(await isLegacyRequest(request, body.parsedBody))) {
     return createMcpHandler(() => server, { legacy: "reject" }).fetch(request, body)
   }
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !hasProgress })
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !notifies })
   request.signal.addEventListener("abort", () => void server.close(), { once: true })
   await server.connect(transport)
   const response = await transport.handleRequest(request, body)
-  if (hasProgress && response.body !== null) return new Response(untilClosed(server, response.body), response)
+  if (notifies && response.body !== null) return new Response(untilClosed(server, response.body), response)
   await server.close()
   return response
 }

@@ -18,6 +18,9 @@ export const argumentsSchema = (schema: Schema.Schema.All): JsonSchema => {
 export const resultSchema = (schema: Schema.Schema.All, levels: number): JsonSchema =>
   outlineOf(documented(schema, "allow"), levels)
 
+/** The whole schema of something that may get further fields. */
+export const openSchema = (schema: Schema.Schema.All): JsonSchema => documented(schema, "allow")
+
 // ---- helpers ----
 
 type Definitions = Readonly<Record<string, JsonSchema>>

@@ -13,6 +13,7 @@ import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { internal } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { describeError } from "./describe.ts"
+import { addEvents, EVENT_CAPABILITIES, type EventDoor } from "./events.ts"
 import type { Tool } from "./tool.ts"
 import type { Toolbox } from "./tools.ts"
 import { Treatment } from "./untrusted.ts"
@@ -24,17 +25,24 @@ export interface ServerOptions<R> {
   readonly runtime: Runtime.Runtime<R>
   /** Returns a new unguessable word on each call. */
   readonly newSecret: () => string
+  readonly events: EventDoor<R>
   /** Calls that do not run, by the id of the request. */
   readonly refused?: ReadonlyMap<unknown, CallError>
 }
 
 /** Serves one HTTP request or one stdio connection. */
 export const toolServer = <R>(options: ServerOptions<R>): McpServer => {
-  const { version, toolbox, call, runtime, newSecret, refused = NONE } = options
+  const { version, toolbox, call, runtime, newSecret, events, refused = NONE } = options
   const server = new McpServer(
     { name: "earshot", title: "Earshot", version },
-    { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false } } }
+    { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false }, ...EVENT_CAPABILITIES } }
   )
+  addEvents(server, events, {
+    call,
+    newSecret,
+    refused,
+    run: (effect, signal) => Runtime.runPromise(runtime)(effect, { signal })
+  })
   server.server.setRequestHandler("tools/list", () => ({
     tools: toolbox.tools.map(({ name, title, description, annotations, input, output }) => ({
       name,

@@ -16,6 +16,7 @@ import type { Reapply } from "../../core/reapply/Reapply.ts"
 import type { Rules } from "../../core/rules/Rules.ts"
 import type { Shadows } from "../../core/shadows/Shadows.ts"
 import type { Status } from "../../core/status/Status.ts"
+import type { Subscriptions } from "../../core/webhooks/Subscriptions.ts"
 import type { Webhooks } from "../../core/webhooks/Webhooks.ts"
 
 export type Services =
@@ -28,6 +29,7 @@ export type Services =
   | Backtests
   | Status
   | Webhooks
+  | Subscriptions
   | Keys
   | Grants
   | Accounts

@@ -1,6 +1,7 @@
 /**
  * The attack corpus against every door that hands matches to agents and people: each tool, in text and structured
- * content, over HTTP and standard input and output, with the official client; and the command line.
+ * content, over HTTP and standard input and output, with the official client; events that are delivered, polled and
+ * streamed; and the command line.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +13,10 @@ import { languages } from "../../app/platforms.ts"
 import { matchLine } from "../../cli/matchLine.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { Treatment } from "../../gateway/mcp/untrusted.ts"
+import { eventually } from "../eventually.ts"
 import { draft, type Json, call as post, type Target } from "../gateway/client.ts"
+import { type ChatEvent, type ChatReceiver, startChatReceiver } from "../gateway/mcp/chatReceiver.ts"
+import { rpc } from "../gateway/mcp/rpc.ts"
 import { type Agent, type Called, connect } from "../gateway/mcp/session.ts"
 import { isLong } from "../long.ts"
 import { KEY, ROOT, runInProcess, type Served, serveInProcess } from "../program.ts"
@@ -57,9 +61,10 @@ let server: Served
 let target: Target
 let agents: ReadonlyArray<readonly [door: string, agent: Agent]>
 let rule: string
+let receiver: ChatReceiver
 
 beforeAll(async () => {
-  server = await serveInProcess()
+  server = await serveInProcess({ EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8" })
   target = { ...server, key: KEY }
   const headers = { authorization: `Bearer ${KEY}` }
   const http = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } })
@@ -78,10 +83,15 @@ beforeAll(async () => {
   // So that every attack comes after a match.
   await post(target, "/local/events", [event("quake")])
   await agents[0]?.[1].call("wait_for_matches", { rule_id: rule, cursor: created?.structured["cursor"] })
+  receiver = await startChatReceiver()
+  const { url, secret } = receiver
+  const wanted = { name: "match.created", arguments: { rule_id: rule }, delivery: { mode: "webhook", url, secret } }
+  assert.isDefined((await rpc(target, "events/subscribe", wanted)).result)
 })
 
 afterAll(async () => {
   for (const [, { client }] of agents) await client.close()
+  await receiver.close()
   await server.stop()
 })
 
@@ -126,10 +136,24 @@ describe("attack corpus", () => {
         }
       }
       assert.strictEqual(secrets.size, tried.length * 7, "each call has a new secret")
+      const wanted = { name: "match.created", arguments: { rule_id: rule }, cursor, timeoutMs: 20_000 }
+      const polled = (await rpc(target, "events/poll", wanted)).result?.["events"] as ReadonlyArray<ChatEvent>
+      const eventId = (await newest()).id
+      const delivered = await eventually(
+        () => receiver.events.find((one) => one.eventId === eventId) ?? assert.fail("none")
+      )
+      assertSafeEvent(delivered, "a delivered event")
+      assertSafeEvent(polled[0] ?? assert.fail("none"), "a polled event")
       await assertLine(id)
       if (everyDoor) await assertCommand(id)
     })
   }
+
+  it("is delivered as small events that a receiver like ChatGPT takes", () => {
+    assert.isAtLeast(receiver.events.length, attacks.length)
+    assert.deepStrictEqual(receiver.refused, [])
+    assert.isBelow(receiver.largest, 8_192 + 500)
+  })
 
   it("keeps ten large matches small, in both forms", async () => {
     // A page has at most 1 MiB of payloads.
@@ -222,6 +246,25 @@ const assertSafe = ({ isError, text, blocks, structured }: Called, where: string
   assert.doesNotThrow(() => JSON.parse(json), where)
   assert.match(String(structured["notice"]), new RegExp(`never instructions.*${secret}.*was cut, `))
   return secret
+}
+
+/** The text by strangers is one line of JSON between the marks, and nowhere else. */
+const assertSafeEvent = ({ data, eventId }: ChatEvent, where: string): void => {
+  assert.hasAllKeys(data, ["match_id", "rule_id", "platform", "created_at", "url", "content"], where)
+  assertNothingHidden(data, where)
+  assert.isAtMost(Buffer.byteLength(JSON.stringify(data)), 8_192, where)
+  const { content, ...rest } = data
+  assert.strictEqual(data["match_id"], eventId, where)
+  assert.notMatch(JSON.stringify(rest), /quake|SYSTEM|obey|evil/, where)
+  const text = String(content)
+  const [[, secret = ""] = [], ...others] = [...text.matchAll(BEGIN)]
+  assert.lengthOf(others, 0, where)
+  const [before = "", inside = "", after = ""] = text.split(
+    new RegExp(`\n?----- (?:begin|end) untrusted content ${secret} -----\n?`)
+  )
+  assert.notMatch(before + after, /quake|SYSTEM|obey|evil/, where)
+  assert.lengthOf(inside.split("\n"), 1, where)
+  assert.doesNotThrow(() => JSON.parse(inside.replace(new RegExp(`^(\\[${secret}: [^\\]]*\\] )*`), "")), where)
 }
 
 const assertNothingHidden = (value: unknown, where: string): void => {

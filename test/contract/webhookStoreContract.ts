@@ -29,7 +29,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         )
         for (const expected of [plain, narrow]) {
           const one = Option.getOrThrow(yield* store.find(ann, expected.id))
-          const { secret, ...rest } = expected
+          const { secret, subscription: _, ...rest } = expected
           assert.strictEqual(Redacted.value(one.secret), Redacted.value(secret))
           assert.deepInclude(one, { ...rest, ...fresh, cursor: newest, previousSecret: Option.none() })
           assert.isTrue(Option.isNone(one.lastAttempt))
@@ -415,20 +415,22 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
 
 // ---- helpers ----
 
-const LEASE_MILLIS = 1_500
+export const LEASE_MILLIS = 1_500
 
 const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
-const fresh = {
+export const fresh = {
   failures: 0,
   nextAttemptAt: Option.none<Timestamp>(),
   disabledReason: Option.none<string>(),
-  announcedGaps: []
+  announcedGaps: [],
+  gapTries: Option.none<number>(),
+  endTries: 0
 }
 
 const standingAt = (id: MatchId | undefined): DeliveryState => ({ ...fresh, cursor: Option.fromNullable(id) })
 
-const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
+export const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
   id: fromUuid("webhook", v7()),
   account,
   url: "https://example.com/hook?a=1",
@@ -438,10 +440,11 @@ const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): Ne
   events: ["match", "match.redacted"],
   secret: Redacted.make("first"),
   createdAt: at(1),
+  subscription: Option.none(),
   ...overrides
 })
 
-const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
+export const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
   id: fromUuid("attempt", v7()),
   webhook_id,
   at: at(3),
@@ -451,7 +454,7 @@ const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = 
   ...overrides
 })
 
-const insertSome = (rule: RuleId, count: number) =>
+export const insertSome = (rule: RuleId, count: number) =>
   Effect.gen(function* () {
     const matches = Array.from({ length: count }, () => newMatch(rule))
     yield* (yield* MatchStore).insert(matches)
@@ -481,7 +484,7 @@ const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
     return wanted
   })
 
-const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
+export const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
 
 const claimOne = (id: WebhookId) =>
   Effect.map(

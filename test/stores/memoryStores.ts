@@ -41,7 +41,7 @@ export type Stores =
 
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryWebhooks,
-  Layer.provideMerge(memoryGrants, memoryKeys),
+  memoryGrants,
   memoryEvents,
   memoryLimits,
   memoryLookUpRounds,
@@ -50,5 +50,5 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(memoryShadows),
   Layer.provideMerge(memoryMatches),
-  Layer.provideMerge(Layer.merge(memoryRules, memoryStreams))
+  Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, memoryKeys))
 )

@@ -1,16 +1,21 @@
 /** `WebhookStore` in memory. */
-import { Clock, Effect, Layer, Option, PubSub, Stream } from "effect"
+import { Clock, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
+import { isActive } from "../../core/keys/Key.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { LimitReached } from "../../core/model/Errors.ts"
-import type { AccountId, MatchId, WebhookId } from "../../core/model/Ids.ts"
+import type { AccountId, MatchId, RuleId, WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
-import type { Timestamp } from "../../core/model/Timestamp.ts"
+import { fromMillis, type Timestamp } from "../../core/model/Timestamp.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import type { EndReason } from "../../core/webhooks/Subscription.ts"
 import type { WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import {
   eventOf,
   isDeliverable,
   type Lease,
   type ListedWebhook,
+  MAX_CONTROL_TRIES,
   MAX_COUNTED,
   type NewWebhook,
   noFailures,
@@ -18,15 +23,36 @@ import {
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
 
-export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Layer.effect(
+export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeyStore | RuleStore> = Layer.effect(
   WebhookStore,
   Effect.gen(function* () {
     const matches = yield* MatchStore
+    const keys = yield* KeyStore
+    const rules = yield* RuleStore
     const webhooks = new Map<WebhookId, StoredWebhook>()
     const claims = new Map<WebhookId, { readonly claim: string; readonly until: number }>()
     let oldestFirst: ReadonlyArray<WebhookAttempt> = []
     const changes = yield* PubSub.sliding<void>(1)
     const notify = PubSub.publish(changes, undefined)
+
+    const endOf = Effect.fnUntraced(function* ({ account, rules: ids, createdAt, subscription }: StoredWebhook) {
+      if (Option.isNone(subscription)) return Option.none<EndReason>()
+      const { key, ownRule } = subscription.value
+      const now = yield* Clock.currentTimeMillis
+      const found = (yield* keys.list(Option.some(account))).find(({ id }) => id === key)
+      if (found === undefined || !isActive(found, fromMillis(now))) return Option.some<EndReason>("key")
+      const isMakingRule = Option.isSome(ownRule) && Date.parse(createdAt) > now - 120_000
+      if (Option.isNone(ids) || isMakingRule) return Option.none<EndReason>()
+      const kept = yield* Effect.filter(ids.value, (id) => rules.exists(account, id))
+      return kept.length > 0 ? Option.none<EndReason>() : Option.some<EndReason>("rule")
+    })
+    const withEnd = (webhook: StoredWebhook) =>
+      Effect.map(endOf(webhook), (ended) => ({
+        ...webhook,
+        subscription: Option.map(webhook.subscription, (one) => ({ ...one, ended }))
+      }))
+    const hasExpired = ({ subscription }: StoredWebhook, now: number) =>
+      Option.exists(subscription, ({ expiresAt }) => Date.parse(expiresAt) <= now)
 
     const attemptsOf = (id: WebhookId) => oldestFirst.filter(({ webhook_id }) => webhook_id === id).toReversed()
     const listed = (webhook: StoredWebhook): ListedWebhook => ({
@@ -45,24 +71,40 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
 
     const insert = (webhook: NewWebhook, limit: number) =>
       Effect.gen(function* () {
-        const cursor = yield* matches.newest
-        const used = [...webhooks.values()].filter(({ account }) => account === webhook.account).length
-        if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "webhooks", limit, used })
+        const newest = yield* matches.newest
+        const { subscription } = webhook
+        const isSubscription = Option.isSome(subscription)
+        const ofAccount = [...webhooks.values()].filter(({ account }) => account === webhook.account)
+        const isSame = (one: StoredWebhook) =>
+          isSubscription && Option.exists(one.subscription, ({ id }) => id === subscription.value.id)
+        const used = ofAccount.filter(
+          (one) => Option.isSome(one.subscription) === isSubscription && !isSame(one)
+        ).length
+        const name = isSubscription ? "subscriptions" : "webhooks"
+        if (limit > 0 && used >= limit) return yield* new LimitReached({ name, limit, used })
+        if (ofAccount.some(isSame)) return
         webhooks.set(webhook.id, {
           ...webhook,
           ...noFailures,
-          cursor,
-          announcedGaps: [],
+          subscription: Option.map(subscription, ({ start: _, announcedGaps: __, ...one }) => ({
+            ...one,
+            ended: Option.none()
+          })),
+          cursor: Option.orElse(
+            Option.map(subscription, ({ start }) => start),
+            () => newest
+          ),
+          announcedGaps: Option.match(subscription, { onNone: () => [], onSome: (one) => one.announcedGaps }),
+          gapTries: Option.none(),
+          endTries: 0,
           previousSecret: Option.none()
         })
       })
 
     const list = (account: AccountId) =>
-      Effect.sync(() =>
-        [...webhooks.values()]
-          .filter((webhook) => webhook.account === account)
-          .sort((a, b) => (a.id < b.id ? 1 : -1))
-          .map(listed)
+      Effect.forEach(
+        [...webhooks.values()].filter((webhook) => webhook.account === account).sort((a, b) => (a.id < b.id ? 1 : -1)),
+        (webhook) => Effect.map(withEnd(webhook), listed)
       )
 
     const isBelowFloor = ({ account, cursor }: StoredWebhook) =>
@@ -85,8 +127,10 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
     const backlog: WebhookStore["Type"]["backlog"] = (all) =>
       Effect.gen(function* () {
         const ids: Array<MatchId> = []
-        for (const { account, rules, platforms, cursor, events, disabledReason } of webhooks.values()) {
-          if (Option.isSome(disabledReason)) continue
+        const now = yield* Clock.currentTimeMillis
+        for (const webhook of webhooks.values()) {
+          const { account, rules, platforms, cursor, events, disabledReason } = webhook
+          if (Option.isSome(disabledReason) || hasExpired(webhook, now)) continue
           const selector = { account, rules, platforms: Option.getOrElse(platforms, () => all) }
           const { items } = yield* matches.next({ ...selector, after: cursor, limit: MAX_COUNTED })
           for (const { id, _tag } of items) if (events.includes(eventOf[_tag])) ids.push(id)
@@ -101,9 +145,16 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
     const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms, dueGaps }) =>
       Effect.gen(function* () {
         const clock = yield* Clock.currentTimeMillis
-        const candidates = [...webhooks.values()].filter((webhook) => isDue(webhook, now) && isFree(webhook.id, clock))
+        const all = yield* Effect.forEach(webhooks.values(), withEnd)
+        const candidates = all.filter(
+          (webhook) => isDue(webhook, now) && isFree(webhook.id, clock) && !hasExpired(webhook, clock)
+        )
+        const hasToTell = ({ id, gapTries, subscription }: StoredWebhook) =>
+          dueGaps.includes(id) ||
+          Option.exists(gapTries, (tries) => tries < MAX_CONTROL_TRIES) ||
+          Option.exists(subscription, ({ ended }) => Option.isSome(ended))
         const waiting = yield* Effect.filter(candidates, (webhook) =>
-          Effect.if(dueGaps.includes(webhook.id) ? Effect.succeed(true) : isBelowFloor(webhook), {
+          Effect.if(hasToTell(webhook) ? Effect.succeed(true) : isBelowFloor(webhook), {
             onTrue: () => Effect.succeed(true),
             onFalse: () => hasMatches(webhook, platforms)
           })
@@ -122,10 +173,10 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
         const webhook = webhooks.get(id)
         if (webhook === undefined || !isHeld(lease)) return Option.none()
         claims.set(id, { claim: lease.claim, until: (yield* Clock.currentTimeMillis) + millis })
-        if (!isSameCursor(webhook.cursor, cursor)) return Option.some(webhook)
+        if (!isSameCursor(webhook.cursor, cursor)) return Option.some(yield* withEnd(webhook))
         const settled = { ...webhook, ...state }
         webhooks.set(id, settled)
-        if (isDeliverable(state)) return Option.some(settled)
+        if (isDeliverable(state)) return Option.some(yield* withEnd(settled))
         claims.delete(id)
         return Option.none()
       })
@@ -158,6 +209,55 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
 
     return WebhookStore.of({
       insert,
+      subscription: ({ account, id }) =>
+        Effect.map(list(account), (all) =>
+          Option.fromNullable(all.find(({ subscription }) => Option.exists(subscription, (one) => one.id === id)))
+        ),
+      refresh: (id, { url, expiresAt, client, secret, previousUntil }) =>
+        Effect.zipRight(
+          change(id, (webhook) => ({
+            url,
+            ...noFailures,
+            secret,
+            subscription: Option.map(webhook.subscription, (one) => ({ ...one, expiresAt, client })),
+            gapTries: Option.filter(webhook.gapTries, (tries) => tries < MAX_CONTROL_TRIES),
+            ...(Redacted.value(secret) !== Redacted.value(webhook.secret) && {
+              previousSecret: Option.some({ secret: webhook.secret, until: previousUntil })
+            })
+          })),
+          notify
+        ),
+      finished: Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const all = yield* Effect.forEach(webhooks.values(), withEnd)
+        return all.filter(
+          (webhook) =>
+            hasExpired(webhook, now) ||
+            (Option.isSome(webhook.disabledReason) &&
+              Option.exists(webhook.subscription, ({ ended }) => Option.isSome(ended)))
+        )
+      }),
+      passOwnRule: (id, rule) =>
+        Effect.gen(function* () {
+          const account = webhooks.get(id)?.account
+          const now = yield* Clock.currentTimeMillis
+          const all = yield* Effect.forEach(webhooks.values(), withEnd)
+          const heir = all.find(
+            (one) =>
+              one.id !== id &&
+              one.account === account &&
+              Option.exists(one.rules, (rules) => rules.includes(rule)) &&
+              Option.exists(one.subscription, ({ ended }) => Option.isNone(ended)) &&
+              !hasExpired(one, now)
+          )
+          if (heir === undefined) return false
+          const own = (ownRule: Option.Option<RuleId>) => (webhook: StoredWebhook) => ({
+            subscription: Option.map(webhook.subscription, (one) => ({ ...one, ownRule }))
+          })
+          yield* change(heir.id, own(Option.some(rule)))
+          yield* change(id, own(Option.none()))
+          return true
+        }),
       list,
       find: (account, id) =>
         Effect.map(list(account), (all) => Option.fromNullable(all.find((webhook) => webhook.id === id))),
@@ -188,11 +288,16 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore> = Laye
       record: (attempt) => Effect.sync(() => addAttempt(attempt)),
       claim,
       backlog,
-      announcingGaps: Effect.sync(() =>
-        [...webhooks.values()].filter(
-          ({ events, disabledReason }) => events.includes("coverage.gap") && Option.isNone(disabledReason)
+      announcingGaps: Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const all = yield* Effect.forEach(webhooks.values(), withEnd)
+        return all.filter(
+          (webhook) =>
+            (webhook.events.includes("coverage.gap") || Option.isSome(webhook.subscription)) &&
+            Option.isNone(webhook.disabledReason) &&
+            !hasExpired(webhook, now)
         )
-      ),
+      }),
       settle,
       release,
       releaseAll: Effect.sync(() => claims.clear()),

@@ -188,7 +188,11 @@ describe("HttpSender", () => {
         Effect.all([send(silent.url), send(dripping.url), unresolved], { concurrency: "unbounded" })
       )
       for (const answer of answers) {
-        assert.deepStrictEqual(answer, { _tag: "Unanswered", reason: "Did not answer within 15 seconds" })
+        assert.deepStrictEqual(answer, {
+          _tag: "Unanswered",
+          trouble: "timeout",
+          reason: "Did not answer within 15 seconds"
+        })
       }
       assert.isAtLeast(Duration.toMillis(took), 14_900)
       assert.isBelow(Duration.toMillis(took), 25_000)
@@ -219,6 +223,7 @@ describe("HttpSender", () => {
       const answer = yield* resolving(send(url))
       assert.deepStrictEqual(answer, {
         _tag: "Unanswered",
+        trouble: "tls_error",
         reason: "Cannot be reached: its certificate is not trusted, or not for this name"
       })
       assert.deepStrictEqual(serverNames, ["hooks.example"])

@@ -1,22 +1,29 @@
 /** Webhooks with fake receivers and memory stores. */
 
 import { it } from "@effect/vitest"
-import { Effect, Layer, Option, type Scope } from "effect"
+import { Clock, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { v7 } from "uuid"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
+import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
-import { fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
+import { fromUuid, Ids, type KeyId, type MatchId, type RuleId, type WebhookId } from "../../../core/model/Ids.ts"
+import { fromMillis } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
+import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { EventData } from "../../../core/webhooks/EventData.ts"
+import { EVENT_NAMES, type EventName } from "../../../core/webhooks/Subscription.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
 import { type Answer, type Message, WebhookSender } from "../../../core/webhooks/WebhookSender.ts"
 import { WebhookStore } from "../../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
-import { newMatch, visibleRule } from "../../contract/samples.ts"
+import { newKey, newMatch, visibleRule } from "../../contract/samples.ts"
 import { oneOfSeveral } from "../../ownership.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryKeys } from "../../stores/memoryKeys.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
@@ -42,11 +49,23 @@ export const answered = (status: number, retryAfter = Option.none<number>()): An
 })
 
 const stores = memoryWebhooks.pipe(
+  Layer.provideMerge(memoryKeys),
   Layer.provideMerge(memoryMatches),
   Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, idsOnly))
 )
 
+/** A subscription of the account, inserted as it is after the challenge. */
+export interface NewSubscriber {
+  readonly event?: EventName
+  readonly minutes?: number
+  readonly ownRule?: RuleId
+}
+
 export interface World {
+  readonly subscribe: (
+    wanted?: NewSubscriber
+  ) => Effect.Effect<{ readonly id: WebhookId; readonly key: KeyId }, unknown>
+  readonly removedRules: Array<RuleId>
   readonly receivers: Receivers
   readonly webhooks: Webhooks["Type"]
   readonly rule: RuleId
@@ -58,10 +77,13 @@ export interface World {
     readonly matches: MatchStore["Type"]
     readonly rules: RuleStore["Type"]
     readonly streams: StreamStore["Type"]
+    readonly keys: KeyStore["Type"]
   }
   /** Starts another worker. */
   readonly start: Effect.Effect<unknown, never, Scope.Scope>
 }
+
+export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
 export const URL_A = "https://a.example/hook"
 
@@ -69,6 +91,7 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
   it.scoped(title, () =>
     Effect.gen(function* () {
       const receivers = new Receivers()
+      const removedRules: Array<RuleId> = []
       const sender = WebhookSender.of({
         refusal: () => Option.none(),
         send: (message) =>
@@ -79,10 +102,18 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
       })
       const services = Layer.mergeAll(
         yield* Effect.map(
-          Effect.context<WebhookStore | MatchStore | RuleStore | StreamStore | Platforms>(),
+          Effect.context<WebhookStore | MatchStore | RuleStore | StreamStore | Platforms | KeyStore>(),
           Layer.succeedContext
         ),
         Layer.succeed(WebhookSender, sender),
+        Layer.mock(Registrations, {
+          remove: (_, rule) =>
+            Effect.sync(() => {
+              removedRules.push(rule)
+              return true
+            })
+        }),
+        Layer.succeed(EventData, { ofMatch: ({ id }) => ({ id }), ofRedaction: (one) => one, ofGap: (one) => one }),
         Layer.provideMerge(Ids.layer, Entropy.layerCounting)
       )
       const shared = Layer.succeedContext(yield* Layer.build(services))
@@ -92,8 +123,44 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
       )
       const matches = yield* MatchStore
       const rule = (yield* visibleRule(ann)).id
+      const webhookStore = yield* WebhookStore
+      const keys = yield* KeyStore
+      const subscribe = ({ event = "match.created", minutes = 60, ownRule }: NewSubscriber = {}) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const key = (yield* keys.insert(newKey({ accountId: ann }))).id
+          const id = fromUuid("webhook", v7())
+          yield* webhookStore.insert(
+            {
+              id,
+              account: ann,
+              url: URL_A,
+              description: Option.none(),
+              rules: Option.some([ownRule ?? rule]),
+              platforms: Option.none(),
+              events: [EVENT_NAMES[event]],
+              secret: Redacted.make(SECRET),
+              createdAt: fromMillis(now),
+              subscription: Option.some({
+                id: `sub_${id}`,
+                event,
+                key,
+                grant: Option.none(),
+                client: Option.none(),
+                expiresAt: fromMillis(now + minutes * 60_000),
+                ownRule: Option.fromNullable(ownRule),
+                start: yield* matches.watermark,
+                announcedGaps: []
+              })
+            },
+            0
+          )
+          return { id, key }
+        })
       yield* body({
         receivers,
+        removedRules,
+        subscribe,
         webhooks,
         rule,
         insert: (count, of = rule) =>
@@ -105,7 +172,13 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
         create: (draft = {}) => Effect.map(webhooks.create(ann, { url: URL_A, ...draft }), ({ webhook }) => webhook.id),
         state: (id) =>
           Effect.flatMap(webhooks.list(ann), (all) => Effect.fromNullable(all.find((webhook) => webhook.id === id))),
-        stores: { webhooks: yield* WebhookStore, matches, rules: yield* RuleStore, streams: yield* StreamStore },
+        stores: {
+          webhooks: webhookStore,
+          matches,
+          rules: yield* RuleStore,
+          streams: yield* StreamStore,
+          keys
+        },
         start: Layer.build(Layer.provide(WebhookDelivery.layer, Layer.merge(shared, oneOfSeveral)))
       })
     }).pipe(Effect.provide(stores))
