@@ -1,13 +1,13 @@
 /** `RuleStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import { Effect, Layer, Option, Struct } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { RuleLimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
-import { type Registration, RULE_DETAILS, type Rule, type RuleDetails, standingOf } from "../../core/rules/Rule.ts"
+import { type Registration, type Rule, type RuleDetails, standingOf } from "../../core/rules/Rule.ts"
 import {
   type Candidate,
   type CoverageSelector,
@@ -515,9 +515,11 @@ interface StoredPlatforms {
   readonly [platform: PlatformId]: Registration & { readonly paused_by?: LimitPause["by"] }
 }
 
+/** Names every field: copying the details by their keys takes more than a microsecond per rule of a list. */
 const toRule = (row: RuleRow): Rule => ({
   id: fromUuid("rule", row.id),
-  ...Struct.pick(row, ...RULE_DETAILS),
+  name: row.name,
+  intent: row.intent,
   platforms: toPlatforms(row.platforms),
   created_at: fromDate(row.created_at),
   version: row.version,

@@ -4,7 +4,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
 import { afterCommit } from "../../core/idempotency/CommitHooks.ts"
 import { LimitReached } from "../../core/model/Errors.ts"
-import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
+import { type AccountId, fromUuid, type GrantId, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { EndReason, EventName, Subscription } from "../../core/webhooks/Subscription.ts"
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
           ${webhook.events}::text[], ${subscription === undefined ? null : FOR_EARLIER_VERSIONS}::text,
           ${JSON.stringify(subscription?.announcedGaps ?? [])}::jsonb, ${subscription?.id ?? null}::text,
           ${subscription?.event ?? null}::text, ${subscription === undefined ? null : toUuid(subscription.key)}::uuid,
-          ${Option.getOrNull(subscription?.grant ?? Option.none())}::text,
+          ${uuidOrNull(subscription?.grant ?? Option.none())}::uuid,
           ${storableText(Option.getOrNull(subscription?.client ?? Option.none()))}::text,
           ${subscription?.expiresAt ?? null}::timestamptz, ${own === undefined ? null : toUuid(own)}::uuid
         from match_order on conflict do nothing`),
@@ -79,7 +79,9 @@ const make = Effect.gen(function* () {
     when not exists (
       select 1 from keys k where k.id = w.key_id and k.revoked_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())
-    ) then 'key'
+    ) or (w.grant_id is not null and not exists (
+      select 1 from grants g where g.id = w.grant_id and g.ended_at is null and g.expires_at > clock_timestamp()
+    )) then 'key'
     when w.rule_ids is not null and not ${hasRule} and not ${isMakingRule} then 'rule'
   end`
   const columns = sql`w.id, w.account_id, w.url, w.description, w.rule_ids, w.platforms, w.secret, w.previous_secret,
@@ -132,10 +134,12 @@ const make = Effect.gen(function* () {
     else w.suspended_reason is null and w.expires_at > clock_timestamp() end`
   const hasToTell = sql`(w.gap_tries < ${MAX_CONTROL_TRIES} or ${endReason} is not null)`
 
-  const refresh: WebhookStore["Type"]["refresh"] = (id, { url, expiresAt, client, secret, previousUntil }) => {
+  const refresh: WebhookStore["Type"]["refresh"] = (id, refreshed) => {
+    const { url, expiresAt, client, key, grant, secret, previousUntil } = refreshed
     const isOther = sql`secret <> ${Redacted.value(secret)}`
     return sql`
       update webhooks set url = ${url}, expires_at = ${expiresAt}, failures = 0, next_attempt_at = null,
+        key_id = ${toUuid(key)}, grant_id = ${uuidOrNull(grant)}::uuid,
         client = ${storableText(Option.getOrNull(client))}::text, suspended_reason = null,
         gap_tries = case when gap_tries < ${MAX_CONTROL_TRIES} then gap_tries end,
         previous_secret = case when ${isOther} then secret else previous_secret end,
@@ -344,6 +348,8 @@ export const layer: Layer.Layer<WebhookStore, never, SqlClient> = Layer.effect(W
 
 // ---- helpers ----
 
+const uuidOrNull = (id: Option.Option<GrantId>): string | null => Option.getOrNull(Option.map(id, toUuid))
+
 /** Those deliver no webhook that is disabled. */
 const FOR_EARLIER_VERSIONS = "A subscription of an MCP client: only servers of later versions deliver it"
 
@@ -433,7 +439,7 @@ const subscriptionOf = (row: WebhookRow): Option.Option<Subscription> => {
     id,
     event,
     key: fromUuid("key", key_id),
-    grant: Option.fromNullable(row.grant_id),
+    grant: Option.map(Option.fromNullable(row.grant_id), (id) => fromUuid("grant", id)),
     client: Option.fromNullable(row.client),
     expiresAt: fromDate(expires_at),
     ownRule: Option.map(Option.fromNullable(row.own_rule), (rule) => fromUuid("rule", rule)),

@@ -699,7 +699,7 @@ export const migrations = {
     const sql = yield* SqlClient
     // Subscriptions of MCP clients are webhooks. Earlier versions do not know them: to those they are disabled.
     yield* sql`alter table webhooks add column subscription text, add column event text, add column key_id uuid,
-      add column grant_id text, add column client text, add column expires_at timestamptz(3), add column own_rule uuid,
+      add column grant_id uuid, add column client text, add column expires_at timestamptz(3), add column own_rule uuid,
       add column suspended_reason text, add column gap_tries smallint, add column end_tries smallint not null default 0`
     yield* sql`create unique index webhooks_subscription on webhooks (subscription) where subscription is not null`
   })

@@ -11,8 +11,8 @@ import { type Platform, Platforms, type Registered } from "../platforms/Platform
 import { awaitActivation, settleRequests } from "./askOwner.ts"
 import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
 import { makePlatformLocks } from "./PlatformLocks.ts"
-import { type Comparison, describeNewer, reconcilePlatform } from "./reconcilePlatform.ts"
 import { type NewRule, RuleStore } from "./RuleStore.ts"
+import { type Comparison, describeNewer, reconcilePlatform } from "./reconcilePlatform.ts"
 
 /** The last successful comparison, and the error if a later one failed. */
 export interface SyncStatus {

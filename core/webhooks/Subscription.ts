@@ -1,7 +1,7 @@
 /** A subscription of an MCP client: a webhook with a body, a secret and an end of its own. */
 import { Option } from "effect"
 import type { Caller } from "../keys/Key.ts"
-import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
+import type { AccountId, GrantId, KeyId, RuleId } from "../model/Ids.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { WebhookEvent } from "./Webhook.ts"
 
@@ -15,7 +15,7 @@ export type EventName = keyof typeof EVENT_NAMES
 
 export const isEventName = (text: string): text is EventName => Object.hasOwn(EVENT_NAMES, text)
 
-/** Why a subscription ends before it expires: its key was revoked or has expired, or its rules were deleted. */
+/** Why a subscription ends before it expires: its key or grant was revoked or has expired, or its rules were deleted. */
 export type EndReason = "key" | "rule"
 
 export interface NewSubscription {
@@ -23,8 +23,8 @@ export interface NewSubscription {
   readonly id: string
   readonly event: EventName
   readonly key: KeyId
-  /** What the principal signed in with, if it is not a key. */
-  readonly grant: Option.Option<string>
+  /** What the client was allowed, if it signed in without a key. */
+  readonly grant: Option.Option<GrantId>
   /** The client's own name. */
   readonly client: Option.Option<string>
   readonly expiresAt: Timestamp
@@ -40,12 +40,16 @@ export interface Subscription extends NewSubscription {
 export interface Principal {
   readonly id: string
   readonly key: KeyId
-  readonly grant: Option.Option<string>
+  readonly grant: Option.Option<GrantId>
 }
 
 /** None for a local caller, which has no key to end with. */
-export const principalOf = ({ account, key }: Caller): Option.Option<Principal> =>
-  Option.map(Option.fromNullable(key), (key) => ({ id: `${account} ${key}`, key, grant: Option.none() }))
+export const principalOf = ({ account, key, grant }: Caller): Option.Option<Principal> =>
+  Option.map(Option.fromNullable(key), (key) => ({
+    id: `${account} ${grant?.client ?? key}`,
+    key,
+    grant: Option.fromNullable(grant?.id)
+  }))
 
 /** `sha256` in hexadecimal. */
 export const subscriptionIdOf = (

@@ -13,7 +13,17 @@ import {
   RuleNotFound,
   type StoreUnavailable
 } from "../model/Errors.ts"
-import { type AccountId, asRuleId, firstMatchIdAt, Ids, MatchId, type RuleId, timeOf } from "../model/Ids.ts"
+import {
+  type AccountId,
+  asRuleId,
+  firstMatchIdAt,
+  type GrantId,
+  Ids,
+  type KeyId,
+  MatchId,
+  type RuleId,
+  timeOf
+} from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
@@ -27,8 +37,8 @@ import { Rules } from "../rules/Rules.ts"
 import { makeChallenges } from "./challenge.ts"
 import { endSubscription } from "./endSubscription.ts"
 import { foundGaps, gapsSince, isGapCursor, isLost } from "./gapMessages.ts"
-import { shownCursor } from "./shownCursor.ts"
 import { EVENT_NAMES, type EventName, type Principal, subscriptionIdOf } from "./Subscription.ts"
+import { shownCursor } from "./shownCursor.ts"
 import { CallbackUrl } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import { type ListedWebhook, MAX_CONTROL_TRIES, WebhookStore } from "./WebhookStore.ts"
@@ -387,7 +397,8 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
           yield* prove(wish, { url, secret, subscription: id })
           const now = yield* Clock.currentTimeMillis
           const expiresAt = Timestamp.fromMillis(now + ttlOf(request.ttlMs))
-          const refreshed = { url, secret, client, expiresAt }
+          const { key, grant } = wish.principal
+          const refreshed = { url, secret, client, key, grant, expiresAt }
           if (Option.isSome(found) && isLive(found.value, now)) return yield* refresh(found.value, refreshed)
           if (Option.isSome(found)) yield* endSubscription(end, found.value)
           return yield* insert(wish, request, { ...refreshed, id, rules: wanted, limit })
@@ -440,6 +451,8 @@ interface Refreshed {
   readonly url: string
   readonly secret: Redacted.Redacted
   readonly client: Option.Option<string>
+  readonly key: KeyId
+  readonly grant: Option.Option<GrantId>
   readonly expiresAt: Timestamp.Timestamp
 }
 

@@ -3,7 +3,7 @@ import { Context, type Effect, Option, type Redacted, type Stream } from "effect
 import type { WireGap } from "../coverage/Coverage.ts"
 import type { Change } from "../matches/MatchStore.ts"
 import type { LimitReached, StoreUnavailable } from "../model/Errors.ts"
-import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
+import type { AccountId, AttemptId, GrantId, KeyId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { NewSubscription, Subscription, SubscriptionKey } from "./Subscription.ts"
@@ -99,6 +99,9 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         readonly url: string
         readonly expiresAt: Timestamp
         readonly client: Option.Option<string>
+        /** A client that signs in again has another grant. */
+        readonly key: KeyId
+        readonly grant: Option.Option<GrantId>
         readonly secret: Redacted.Redacted
         /** If the secret is another one: how long the present one also signs. */
         readonly previousUntil: Timestamp

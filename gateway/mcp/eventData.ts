@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Language } from "../../core/languages/Language.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { EventData } from "../../core/webhooks/EventData.ts"
-import { makeForms, type MatchForm } from "./matchForms.ts"
+import { type MatchForm, makeForms } from "./matchForms.ts"
 import { delimit, STRUCTURED, Treatment } from "./untrusted.ts"
 
 export const makeEventData = (languages: ReadonlyArray<Language>): EventData["Type"] => {

@@ -4,7 +4,7 @@ import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { WireGap } from "../../core/coverage/Coverage.ts"
 import { Match, Redaction } from "../../core/matches/Match.ts"
 import { PlatformId } from "../../core/model/PlatformId.ts"
-import { type EventName, EVENT_NAMES } from "../../core/webhooks/Subscription.ts"
+import { EVENT_NAMES, type EventName } from "../../core/webhooks/Subscription.ts"
 import { selectionOf } from "../../core/webhooks/Subscriptions.ts"
 import { argumentsSchema, type JsonSchema, openSchema } from "./schemas.ts"
 

@@ -69,8 +69,10 @@ export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<St
           (yield* store.announcingGaps).filter(({ account: owner }) => owner === account),
           []
         )
-        for (const { id, url, secret } of [expired, suspended]) {
-          yield* store.refresh(id, { url, secret, client: Option.some("New"), expiresAt: soon(), previousUntil: at(5) })
+        for (const { id, url, secret, subscription } of [expired, suspended]) {
+          const { key, grant } = Option.getOrThrow(subscription)
+          const more = { key, grant, client: Option.some("New"), expiresAt: soon(), previousUntil: at(5) }
+          yield* store.refresh(id, { url, secret, ...more })
         }
         assert.lengthOf(yield* claimOf(expired.id, suspended.id), 2)
         const refreshed = Option.getOrThrow(yield* store.subscription({ account, id: idOf(suspended) }))
@@ -91,7 +93,8 @@ export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<St
         yield* store.insert(made, 5)
         const refresh = (secret: string) =>
           Effect.gen(function* () {
-            const more = { url: made.url, client: Option.none(), expiresAt: soon(), previousUntil: at(5) }
+            const { key, grant } = Option.getOrThrow(made.subscription)
+            const more = { url: made.url, key, grant, client: Option.none(), expiresAt: soon(), previousUntil: at(5) }
             yield* store.refresh(made.id, { ...more, secret: Redacted.make(secret) })
             return Option.getOrThrow(yield* store.subscription({ account, id: idOf(made) }))
           })

@@ -41,7 +41,6 @@ export type Stores =
 
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryWebhooks,
-  memoryGrants,
   memoryEvents,
   memoryLimits,
   memoryLookUpRounds,
@@ -50,5 +49,6 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(memoryShadows),
   Layer.provideMerge(memoryMatches),
+  Layer.provideMerge(memoryGrants),
   Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, memoryKeys))
 )

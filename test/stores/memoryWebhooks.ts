@@ -1,5 +1,7 @@
 /** `WebhookStore` in memory. */
 import { Clock, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
+import { isActive as isGrantActive } from "../../core/grants/Grant.ts"
+import { GrantStore } from "../../core/grants/GrantStore.ts"
 import { isActive } from "../../core/keys/Key.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -23,11 +25,14 @@ import {
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
 
-export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeyStore | RuleStore> = Layer.effect(
+type Others = MatchStore | KeyStore | GrantStore | RuleStore
+
+export const memoryWebhooks: Layer.Layer<WebhookStore, never, Others> = Layer.effect(
   WebhookStore,
   Effect.gen(function* () {
     const matches = yield* MatchStore
     const keys = yield* KeyStore
+    const grants = yield* GrantStore
     const rules = yield* RuleStore
     const webhooks = new Map<WebhookId, StoredWebhook>()
     const claims = new Map<WebhookId, { readonly claim: string; readonly until: number }>()
@@ -37,10 +42,15 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeySt
 
     const endOf = Effect.fnUntraced(function* ({ account, rules: ids, createdAt, subscription }: StoredWebhook) {
       if (Option.isNone(subscription)) return Option.none<EndReason>()
-      const { key, ownRule } = subscription.value
+      const { key, grant, ownRule } = subscription.value
       const now = yield* Clock.currentTimeMillis
       const found = (yield* keys.list(Option.some(account))).find(({ id }) => id === key)
       if (found === undefined || !isActive(found, fromMillis(now))) return Option.some<EndReason>("key")
+      if (Option.isSome(grant)) {
+        const at = fromMillis(now)
+        const given = (yield* grants.list(Option.some(account), at)).find(({ id }) => id === grant.value)
+        if (given === undefined || !isGrantActive(given, at)) return Option.some<EndReason>("key")
+      }
       const isMakingRule = Option.isSome(ownRule) && Date.parse(createdAt) > now - 120_000
       if (Option.isNone(ids) || isMakingRule) return Option.none<EndReason>()
       const kept = yield* Effect.filter(ids.value, (id) => rules.exists(account, id))
@@ -213,13 +223,13 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, MatchStore | KeySt
         Effect.map(list(account), (all) =>
           Option.fromNullable(all.find(({ subscription }) => Option.exists(subscription, (one) => one.id === id)))
         ),
-      refresh: (id, { url, expiresAt, client, secret, previousUntil }) =>
+      refresh: (id, { url, expiresAt, client, key, grant, secret, previousUntil }) =>
         Effect.zipRight(
           change(id, (webhook) => ({
             url,
             ...noFailures,
             secret,
-            subscription: Option.map(webhook.subscription, (one) => ({ ...one, expiresAt, client })),
+            subscription: Option.map(webhook.subscription, (one) => ({ ...one, expiresAt, client, key, grant })),
             gapTries: Option.filter(webhook.gapTries, (tries) => tries < MAX_CONTROL_TRIES),
             ...(Redacted.value(secret) !== Redacted.value(webhook.secret) && {
               previousSecret: Option.some({ secret: webhook.secret, until: previousUntil })

@@ -23,6 +23,7 @@ import { newKey, newMatch, visibleRule } from "../../contract/samples.ts"
 import { oneOfSeveral } from "../../ownership.ts"
 import { idsOnly } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
+import { memoryGrants } from "../../stores/memoryGrants.ts"
 import { memoryKeys } from "../../stores/memoryKeys.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
@@ -49,6 +50,7 @@ export const answered = (status: number, retryAfter = Option.none<number>()): An
 })
 
 const stores = memoryWebhooks.pipe(
+  Layer.provide(memoryGrants),
   Layer.provideMerge(memoryKeys),
   Layer.provideMerge(memoryMatches),
   Layer.provideMerge(Layer.mergeAll(memoryRules, memoryStreams, idsOnly))

@@ -9,8 +9,8 @@ import { localPlatforms } from "../../platforms.ts"
 import { earlyInMinute } from "../../quotas.ts"
 import { call, draft, type Target, xPost } from "../client.ts"
 import { serve, service, serviceOn } from "../inProcess.ts"
-import { rpc } from "./rpc.ts"
 import { type EventClient, eventClient } from "./eventClient.ts"
+import { rpc } from "./rpc.ts"
 
 describe("MCP events with the AI SDK", () => {
   subscribed("lists the events with schemas and modes of delivery", async ({ client }) => {
