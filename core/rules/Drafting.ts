@@ -1,7 +1,7 @@
 /** Prepares rules that are to be registered. */
 import { Effect, Option, Struct } from "effect"
 import { Actor } from "../keys/Key.ts"
-import { type AccountId, Ids, type RuleId } from "../model/Ids.ts"
+import { type AccountId, Ids } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { rulesOn } from "../quotas/Limit.ts"
@@ -39,14 +39,10 @@ export const Drafting = Effect.gen(function* () {
       }))
     )
 
-  const newRule = (
-    accountId: AccountId,
-    { id, ...details }: RuleDetails & { readonly id?: RuleId },
-    filters: ReadonlyArray<CheckedFilter>
-  ) =>
+  const newRule = (accountId: AccountId, details: RuleDetails, filters: ReadonlyArray<CheckedFilter>) =>
     Effect.gen(function* () {
       return {
-        id: id ?? (yield* ids.rule),
+        id: yield* ids.rule,
         accountId,
         ...Struct.pick(details, ...RULE_DETAILS),
         createdAt: yield* Timestamp.now,

@@ -111,7 +111,8 @@ export class Rules extends Context.Tag("core/Rules")<
             draft.paused === true
               ? checked.map((filter) => ({ ...filter, pause: BY_ACCOUNT }))
               : yield* withPauses(account, checked)
-          const rule = yield* newRule(account, draft, filters)
+          const drafted = yield* newRule(account, draft, filters)
+          const rule = draft.id === undefined ? drafted : { ...drafted, id: draft.id }
           const created = (registered: ReadonlyMap<PlatformId, Registered>): CreatedRule => ({
             id: rule.id,
             platforms: new Map(

@@ -110,7 +110,9 @@ export const addEvents = <R>(
     Effect.gen(function* () {
       const door = yield* webhooks(params)
       const asked = yield* ask(params)
-      const request = yield* decodeSubscribe(chosen(params, ["cursor", "maxAgeMs", "ttlMs", "delivery"]))
+      const request = yield* decodeSubscribe(
+        chosen(params, ["cursor", "maxAgeMs", "ttlMs", "delivery"], ["mode", "url", "secret"])
+      )
       const client = clientOf(server.getClientVersion()?.name, context)
       return yield* Effect.mapError(door.subscribe(asked, request, client), toProtocolError)
     })
@@ -120,7 +122,7 @@ export const addEvents = <R>(
     Effect.gen(function* () {
       const door = yield* webhooks(params)
       const asked = yield* ask(params)
-      const request = yield* decodeUnsubscribe(chosen(params, ["delivery"]))
+      const request = yield* decodeUnsubscribe(chosen(params, ["delivery"], ["mode", "url"]))
       yield* Effect.mapError(door.unsubscribe(asked, request), toProtocolError)
       return {}
     })
@@ -218,14 +220,12 @@ const POLL_REST_MILLIS = 5_000
 const LONG_POLL_REST_MILLIS = 1_000
 
 /** The fields that are known: clients may send others. */
-const chosen = (params: Params, fields: ReadonlyArray<string>): Params =>
+const chosen = (params: Params, fields: ReadonlyArray<string>, delivery: ReadonlyArray<string> = []): Params =>
   Object.fromEntries(
     fields.flatMap((field) => {
       const value = params[field]
       if (value === undefined) return []
-      return [
-        [field, field === "delivery" && Predicate.isRecord(value) ? chosen(value, ["mode", "url", "secret"]) : value]
-      ]
+      return [[field, field === "delivery" && Predicate.isRecord(value) ? chosen(value, delivery) : value]]
     })
   )
 
