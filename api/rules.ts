@@ -78,7 +78,7 @@ export const rules = {
     tag: "rules",
     summary: "List the rules",
     description:
-      "All rules of the account, newest first. A long list is sent while it is read: if the connection breaks, the list is not complete. With `limit`, one page: if there are more rules, the response has next_cursor, which leads to the next page as cursor.",
+      "All rules of the account, newest first. A long list is sent while it is read: if the connection breaks, the list is not complete. With `limit`, one page: if there are more rules, the response has next_cursor, which leads to the next page as cursor. `query`, `state` and `quiet_for` leave out other rules, and `sort` changes the order.",
     input: RuleQuery,
     output: RuleList,
     pagedField: "rules",
@@ -111,7 +111,7 @@ export const rules = {
     tag: "rules",
     summary: "Get a rule",
     description: "The rule as it is now, with its version.",
-    input: RuleRequest,
+    input: Schema.Struct({ ...RuleRequest.fields, activity: RuleQuery.fields.activity }),
     output: Schema.Struct({ rule: Rule }),
     example: { request: { rule_id: EXAMPLE_RULE }, response: { rule: exampleRule } }
   }),

@@ -14,16 +14,17 @@ import {
   type MatchSelector,
   MatchStore,
   type NextPage,
+  type RecentCountsQuery,
   type Redact,
   type Trim,
   type Usage
 } from "../../core/matches/MatchStore.ts"
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
-import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
+import { type AccountId, fromUuid, type MatchId, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
 import { check, orLost } from "./fenced.ts"
-import { countsStatement, toBarCounts } from "./matchCounts.ts"
+import { countsStatement, recentCountsStatement, toBarCounts, toRecentCounts, totalsStatement } from "./matchCounts.ts"
 import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { jsonbParameter } from "./parameters.ts"
@@ -162,6 +163,18 @@ const make = Effect.gen(function* () {
       unavailable("matches.counts")
     )
 
+  const recentCounts = (query: RecentCountsQuery) =>
+    recentCountsStatement(sql, query).pipe(
+      Effect.map((rows) => rows.map(toRecentCounts)),
+      unavailable("matches.recentCounts")
+    )
+
+  const totalsOf = (rules: ReadonlyArray<RuleId>) =>
+    totalsStatement(sql, rules).pipe(
+      Effect.map((rows) => new Map(rows.map(({ rule_id, matches }) => [fromUuid("rule", rule_id), matches]))),
+      unavailable("matches.totals")
+    )
+
   const usage = (account: AccountId) =>
     sql<Usage>`select ${totals(sql)} from account_usage where account_id = ${toUuid(account)}`.pipe(
       Effect.map(([row]) => row ?? { matches: 0, bytes: 0 }),
@@ -208,6 +221,8 @@ const make = Effect.gen(function* () {
     posts,
     floor,
     counts,
+    recentCounts,
+    totals: totalsOf,
     usage,
     usages
   })

@@ -91,6 +91,23 @@ export interface BarCount {
   readonly matches: number
 }
 
+export interface RecentCountsQuery {
+  readonly rules: ReadonlyArray<RuleId>
+  readonly platforms: ReadonlyArray<PlatformId>
+  /** In milliseconds. */
+  readonly now: number
+}
+
+/** The stored matches of a rule that has any, counted to the minute. */
+export interface RecentCounts {
+  readonly rule: RuleId
+  /** The start of the minute of the newest match, in milliseconds. */
+  readonly last: number
+  /** In the last hour and in the last 24 hours, each with the minute in which it began. */
+  readonly hour: number
+  readonly day: number
+}
+
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
@@ -168,6 +185,10 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
      * number of rules and hours, not on the number of stored matches.
      */
     readonly counts: (query: CountQuery) => Effect.Effect<ReadonlyArray<BarCount>, StoreUnavailable>
+    /** One statement for up to 100 rules. The cost does not depend on the number of stored matches. */
+    readonly recentCounts: (query: RecentCountsQuery) => Effect.Effect<ReadonlyArray<RecentCounts>, StoreUnavailable>
+    /** The number of stored matches of each rule that has any. The cost depends on the number of hours with matches. */
+    readonly totals: (rules: ReadonlyArray<RuleId>) => Effect.Effect<ReadonlyMap<RuleId, number>, StoreUnavailable>
     readonly usage: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
     /** Of all accounts with matches. */
     readonly usages: Effect.Effect<ReadonlyMap<AccountId, Usage>, StoreUnavailable>

@@ -26,7 +26,7 @@ import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.
 import { barsOf, checkWork, type Histogram, type HistogramQuery, histogramOf } from "./Histogram.ts"
 import { LiveMatches, type LiveReader, type LiveUpdate, nextUpdates } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
-import { type MatchSelector, MatchStore } from "./MatchStore.ts"
+import { type RecentCounts, type MatchSelector, MatchStore } from "./MatchStore.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -130,6 +130,10 @@ export class Matches extends Context.Tag("core/Matches")<
       account: AccountId,
       query: HistogramQuery
     ) => Effect.Effect<Histogram, InvalidArgument | RuleNotFound | StoreUnavailable>
+    /** The counts of these rules, of any account. Without rules that have no stored matches. */
+    readonly recentCounts: (
+      rules: ReadonlyArray<RuleId>
+    ) => Effect.Effect<ReadonlyMap<RuleId, RecentCounts>, StoreUnavailable>
     /** Long polling: returns as soon as there is a match, or `limit` redactions. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure | ServerStopping>
     /** The server stops: every `wait` fails at once, those that begin later too. */
@@ -226,6 +230,16 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       })
 
+      const recentCounts = (ids: ReadonlyArray<RuleId>) =>
+        Effect.gen(function* () {
+          const found = yield* store.recentCounts({
+            rules: ids,
+            platforms: yield* registry.ids,
+            now: clock.unsafeCurrentTimeMillis()
+          })
+          return new Map(found.map((one) => [one.rule, one]))
+        })
+
       const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
         yield* selectorFor(account, query)
         yield* quotas.checkStreams(account)
@@ -294,6 +308,7 @@ export class Matches extends Context.Tag("core/Matches")<
       return Matches.of({
         list,
         histogram,
+        recentCounts,
         startCursor,
         countStream: quotas.openStream,
         listen,

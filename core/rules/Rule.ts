@@ -6,6 +6,7 @@ import { cursorField, nextCursor } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { StorableText, trimmedText } from "../model/trimmedText.ts"
 import { WholeNumber } from "../model/wholeNumber.ts"
+import { shownValue } from "../text/shownValue.ts"
 
 /**
  * What an account says about a rule, apart from its filters. Most code passes these fields on without naming them, and
@@ -123,6 +124,25 @@ export const standingOf = (
   return stored === "failed" && limit !== undefined ? { state: "paused", paused_by: limit } : { state: stored }
 }
 
+const count = (description: string) =>
+  Schema.Number.annotations({ jsonSchema: { type: "integer", minimum: 0 }, description })
+
+const RuleState = Schema.Literal("active", "failed", "paused").annotations({
+  identifier: "RuleState",
+  description: "The first of failed, paused and active that the rule has on one of its platforms"
+})
+
+export const RuleActivity = Schema.Struct({
+  last_match_at: optional(Timestamp).annotations({
+    description: "The minute of the newest stored match; absent if there is none"
+  }),
+  matches_hour: count("The stored matches of the last hour"),
+  matches_day: count("The stored matches of the last 24 hours"),
+  state: RuleState,
+  reason: optional(Schema.String).annotations({ description: "Why it is in this state, if the platform has a reason" })
+}).annotations({ identifier: "RuleActivity", description: "What the rule did lately" })
+export type RuleActivity = typeof RuleActivity.Type
+
 const Registrations = Schema.Record({ key: PlatformId, value: Registration })
 
 export const RuleVersionNumber = Schema.Int.annotations({
@@ -138,14 +158,25 @@ export const Rule = Schema.Struct({
   version: RuleVersionNumber,
   shadow: Schema.optionalWith(Schema.Struct({ since: Timestamp, platforms: Registrations }), {
     exact: true
-  }).annotations({ description: "The filters that run in the shadow of the rule" })
+  }).annotations({ description: "The filters that run in the shadow of the rule" }),
+  activity: optional(RuleActivity).annotations({ description: "Only in lists and answers that were asked for it" })
 }).annotations({ identifier: "Rule" })
 export type Rule = typeof Rule.Type
 
 /** Reading and encoding this many of the largest rules takes a few milliseconds. */
 export const MAX_RULES_PER_PAGE = 100
 
-export const RuleQuery = Schema.Struct({
+/** As in `7d`. */
+const Period = Schema.String.pipe(
+  Schema.filter((text) => /^[1-9]\d{0,3}[mhd]$/.test(text), {
+    message: ({ actual }) => ({
+      message: `Expected a number of minutes, hours or days such as 30m, 12h or 7d, got ${shownValue(actual)}`,
+      override: true
+    })
+  })
+)
+
+const RulePage = Schema.Struct({
   limit: Schema.optionalWith(
     WholeNumber({ min: 1, max: MAX_RULES_PER_PAGE }).annotations({
       jsonSchema: {
@@ -161,6 +192,35 @@ export const RuleQuery = Schema.Struct({
     expected: "Expected the next_cursor of an earlier response",
     description: "The next_cursor of an earlier response: returns the rules after it"
   })
+})
+/** A page of all rules. */
+export type RulePage = typeof RulePage.Type
+
+export const RuleQuery = Schema.Struct({
+  ...RulePage.fields,
+  query: optional(
+    Schema.String.annotations({
+      description: "Only rules with this text in their id, name, intent or a filter, in upper or lower case"
+    })
+  ),
+  state: optional(RuleState).annotations({
+    description: "Only rules in this state. Adds `activity`"
+  }),
+  quiet_for: optional(
+    Period.annotations({
+      jsonSchema: {
+        type: "string",
+        pattern: "^[1-9][0-9]{0,3}[mhd]$",
+        description:
+          "Only rules that are this old and had no match for so long, such as 30m, 12h or 7d. Adds `activity`"
+      }
+    })
+  ),
+  sort: optional(Schema.Literal("created", "last_match", "matches_day")).annotations({
+    description:
+      "created: newest first, the default. last_match: longest without a match first. matches_day: most matches of the last 24 hours first. The last two have one page, of up to 100 rules, and add `activity`"
+  }),
+  activity: optional(Schema.Boolean).annotations({ description: "Adds `activity` to each rule" })
 })
 export type RuleQuery = typeof RuleQuery.Type
 

@@ -18,7 +18,7 @@ import { translateWithWitnessesInTurns } from "../syntax/translation/witness/wit
 import { inTurns, type Turns } from "../work/turns.ts"
 import { fixedTextInTurns } from "./fixedText.ts"
 import { PlatformVerdict, toPlatformVerdict } from "./PlatformVerdict.ts"
-import type { RuleList, RuleQuery } from "./Rule.ts"
+import type { RuleList, RulePage } from "./Rule.ts"
 import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
@@ -193,7 +193,7 @@ const activeFilters = (account: AccountId, platform: PlatformId) =>
   Effect.gen(function* () {
     const { list } = yield* Rules
     const filters = new Set<string>()
-    let query: RuleQuery | undefined = {}
+    let query: RulePage | undefined = {}
     while (query !== undefined) {
       const { rules, next_cursor }: RuleList = yield* list(account, query)
       for (const { platforms } of rules) {

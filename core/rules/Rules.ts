@@ -27,8 +27,8 @@ import {
   type Rule,
   type RuleDetails,
   type RuleList,
+  type RulePage,
   type RulePatch,
-  type RuleQuery,
   type RuleVersion
 } from "./Rule.ts"
 import {
@@ -66,7 +66,7 @@ export class Rules extends Context.Tag("core/Rules")<
       draft: NewRuleDraft
     ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
     /** One page, newest first: the largest that is allowed, unless the query has a limit. */
-    readonly list: (account: AccountId, query: RuleQuery) => Effect.Effect<RuleList, StoreUnavailable>
+    readonly list: (account: AccountId, page: RulePage) => Effect.Effect<RuleList, StoreUnavailable>
     readonly get: (account: AccountId, id: string) => Effect.Effect<Rule, RuleNotFound | StoreUnavailable>
     /** Newest first. */
     readonly versions: (
@@ -133,7 +133,7 @@ export class Rules extends Context.Tag("core/Rules")<
         // Untraced: a span would cost as much as the rest of a short request.
         const list = Effect.fnUntraced(function* (
           account: AccountId,
-          { limit = MAX_RULES_PER_PAGE, cursor }: RuleQuery
+          { limit = MAX_RULES_PER_PAGE, cursor }: RulePage
         ) {
           const found = yield* store.list(account, { before: Option.fromNullable(cursor), limit: limit + 1 })
           const rules = found.slice(0, limit)

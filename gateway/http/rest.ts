@@ -49,8 +49,8 @@ function routeOf(contract: AnyContract, schemas: PlatformSchemas): KeyedRoute<Se
     if (Either.isLeft(key)) return Either.left(key.left)
     return Either.flatMap(await readJson(request, { allIsOptional }), (data) => toWork(data, key.right))
   }
-  const numbers = numbersOf(contract)
-  const readQuery = (request: Request) => toWork(withNumbers(queryOf(request), numbers), Option.none())
+  const kinds = kindsOf(contract)
+  const readQuery = (request: Request) => toWork(withValues(queryOf(request), kinds), Option.none())
   return { method, path, scope, showsLimits, read: method === "GET" ? readQuery : readBody }
 }
 
@@ -62,17 +62,27 @@ const replyInPages = (contract: AnyContract, account: AccountId, input: unknown)
     return Option.isNone(long) ? reply : { ...reply, body: bodyOf(long.value) }
   })
 
-const numbersOf = ({ input }: AnyContract): ReadonlyArray<string> =>
-  SchemaAST.getPropertySignatures(SchemaAST.encodedAST(input.ast))
-    .filter(({ type }) => SchemaAST.isNumberKeyword(type))
-    .map(({ name }) => String(name))
+/** The fields that are not texts. */
+const kindsOf = ({ input }: AnyContract): ReadonlyArray<readonly [string, Kind]> =>
+  SchemaAST.getPropertySignatures(SchemaAST.encodedAST(input.ast)).flatMap(({ name, type }) => {
+    const kind = SchemaAST.isNumberKeyword(type) ? NUMBER : SchemaAST.isBooleanKeyword(type) ? BOOLEAN : undefined
+    return kind === undefined ? [] : [[String(name), kind] as const]
+  })
 
-/** In a query every value is a text. The decoder refuses a text that is not a number. */
-const withNumbers = (query: Query, names: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
-  const given = names.filter((name) => /^-?\d{1,15}$/.test(String(query[name])))
+interface Kind {
+  readonly form: RegExp
+  readonly read: (text: string) => unknown
+}
+
+const NUMBER: Kind = { form: /^-?\d{1,15}$/, read: Number }
+const BOOLEAN: Kind = { form: /^(true|false)$/, read: (text) => text === "true" }
+
+/** In a query every value is a text. The decoder refuses a text of another form. */
+const withValues = (query: Query, kinds: ReturnType<typeof kindsOf>): Readonly<Record<string, unknown>> => {
+  const given = kinds.filter(([name, { form }]) => form.test(String(query[name])))
   return given.length === 0
     ? query
-    : { ...query, ...Object.fromEntries(given.map((name) => [name, Number(query[name])])) }
+    : { ...query, ...Object.fromEntries(given.map(([name, { read }]) => [name, read(String(query[name]))])) }
 }
 
 type Query = ReturnType<typeof queryOf>

@@ -2,7 +2,7 @@
  * Wraps Effect schemas in zod schemas, because tRPC and trpc-to-openapi require zod. The zod objects carry the JSON
  * Schema of each field; the Effect schema does the decoding.
  */
-import { Either, JSONSchema, type Schema } from "effect"
+import { Either, identity, JSONSchema, type Schema } from "effect"
 import { z } from "zod"
 import { InvalidArgument } from "../../core/model/Errors.ts"
 import { decoder } from "../decode.ts"
@@ -12,11 +12,15 @@ export type NamedSchemas = Record<string, JSONSchema.JsonSchema7>
 
 export const REFERENCE_PREFIX = "#/components/schemas/"
 
-/** For `.input(…)`: decodes with the Effect schema. `decodeErrorOf` extracts the error. */
-export const zodInput = <A, I>(schema: Schema.Schema<A, I>, named: NamedSchemas): z.ZodType => {
+/** For `.input(…)`: decodes what `prepare` returns with the Effect schema. `decodeErrorOf` extracts the error. */
+export const zodInput = <A, I>(
+  schema: Schema.Schema<A, I>,
+  named: NamedSchemas,
+  prepare: (data: unknown) => unknown = identity
+): z.ZodType => {
   const decode = decoder(schema)
   const decoding = z.unknown().transform((data, context): unknown => {
-    const decoded = decode(data ?? {})
+    const decoded = decode(prepare(data) ?? {})
     if (Either.isRight(decoded)) return decoded.right
     context.issues.push({ code: "custom", input: data, params: { error: decoded.left } })
     return z.NEVER
@@ -50,6 +54,12 @@ export const fieldsOf = (
 
 // ---- helpers ----
 
+const DOCUMENTED_TYPES: Readonly<Record<string, () => z.ZodType>> = {
+  string: z.string,
+  integer: z.number,
+  boolean: z.boolean
+}
+
 const zodObject = (
   schema: Schema.Schema.All,
   additionalPropertiesStrategy: "strict" | "allow",
@@ -59,7 +69,7 @@ const zodObject = (
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
     const documentedType = "type" in documentation ? documentation.type : undefined
     // trpc-to-openapi accepts no unknown type in the query of a GET.
-    const type = documentedType === "string" ? z.string() : documentedType === "integer" ? z.number() : z.unknown()
+    const type = DOCUMENTED_TYPES[documentedType ?? ""]?.() ?? z.unknown()
     const override = ({ jsonSchema }: { readonly jsonSchema: object }) => void Object.assign(jsonSchema, documentation)
     const documented = type.meta({ override })
     return [name, required.includes(name) ? documented : documented.optional()] as const

@@ -1,6 +1,7 @@
 /** Handles the operations on rules. */
 import { Effect, Option } from "effect"
 import type { rules } from "../../api/rules.ts"
+import { getRule, listRules } from "../../core/activity/ruleActivity.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
 import { answering } from "../../core/idempotency/CurrentClaim.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
@@ -16,7 +17,7 @@ export const ruleHandlers: Handlers<typeof rules> = {
       return yield* rules.create(account, draft).pipe(answering(toCreated))
     }),
 
-  list: (account, query) => Effect.flatMap(Rules, (rules) => rules.list(account, query)),
+  list: listRules,
 
   delete: (account, { rule_id }) =>
     Effect.gen(function* () {
@@ -24,11 +25,7 @@ export const ruleHandlers: Handlers<typeof rules> = {
       return yield* rules.delete(account, rule_id).pipe(answering((id) => ({ rule_id: id })))
     }),
 
-  get: (account, { rule_id }) =>
-    Effect.gen(function* () {
-      const rules = yield* Rules
-      return { rule: yield* rules.get(account, rule_id) }
-    }),
+  get: (account, request) => Effect.map(getRule(account, request), (rule) => ({ rule })),
 
   update: (account, { rule_id, ...patch }) =>
     Effect.gen(function* () {

@@ -5,7 +5,18 @@ import {
   type TRPCQueryProcedure,
   type TRPCSubscriptionProcedure
 } from "@trpc/server"
-import { Cause, Effect, Either, Option, Record as Rec, type Schema, type Types } from "effect"
+import {
+  Cause,
+  Effect,
+  Either,
+  Option,
+  Predicate,
+  Record as Rec,
+  type Schema,
+  SchemaAST,
+  Struct,
+  type Types
+} from "effect"
 import { type AnyContract, type Contract, changesState } from "../../api/Contract.ts"
 import { contracts } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
@@ -115,7 +126,7 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => ({
     const { name, method, path, tag, summary, description } = contract
     const openapi = { operationId: name, method, path, tags: [tag], summary, description }
     const procedure = withScope(contract.scope)
-      .input(zodInput(input, named))
+      .input(zodInput(input, named, isPaged(contract) ? withoutDirection : undefined))
       .output(zodOutput(output, named))
       .meta({ input, output, description: `${summary}. ${description}`, openapi })
     return isMutation ? procedure.mutation(resolver(contract)) : procedure.query(resolver(contract))
@@ -136,6 +147,13 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => ({
     return procedure.subscription((request) => resolveWatch(request, dataOf)) as never
   }
 })
+
+const isPaged = ({ input }: AnyContract): boolean =>
+  SchemaAST.getPropertySignatures(SchemaAST.encodedAST(input.ast)).some(({ name }) => name === "cursor")
+
+/** `infiniteQueryOptions` of TanStack Query adds the direction in which it reads pages. They have only this one. */
+const withoutDirection = (data: unknown): unknown =>
+  Predicate.hasProperty(data, "direction") && data.direction === "forward" ? Struct.omit(data, "direction") : data
 
 const resolver =
   (contract: AnyContract) =>

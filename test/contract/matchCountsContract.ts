@@ -6,7 +6,7 @@ import { v7 } from "uuid"
 import type { Unit } from "../../core/matches/Bars.ts"
 import { UNIT_MILLIS } from "../../core/matches/Bars.ts"
 import type { Match } from "../../core/matches/Match.ts"
-import { type BarCount, type CountQuery, MatchStore } from "../../core/matches/MatchStore.ts"
+import { type BarCount, type CountQuery, MatchStore, type RecentCounts } from "../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
@@ -150,6 +150,18 @@ export const matchCountsContract = <E>(name: string, layer: Layer.Layer<Stores, 
               const counted = yield* store.counts(queryOf(account, { bars, isPerRule: true }))
               assert.deepStrictEqual(shown(counted), shown(modelOf(items, unit)))
             }
+            const totals = yield* store.totals(ids)
+            for (const now of [START, START + SPAN / 2, START + SPAN, START + 2 * SPAN]) {
+              const found = yield* store.recentCounts({ rules: ids, platforms: PLATFORM_IDS, now })
+              assert.sameDeepMembers([...found], [...recentModelOf(items, now)])
+              assert.deepStrictEqual(
+                [...totals].sort(),
+                ids.flatMap((id) => {
+                  const count = items.filter(({ rule_id }) => rule_id === id).length
+                  return count === 0 ? [] : [[id, count] as const]
+                })
+              )
+            }
           }
         }
       })
@@ -187,6 +199,15 @@ const shown = (counts: ReadonlyArray<BarCount>): ReadonlyArray<string> =>
       [...(rule === undefined ? [] : [rule]), platform, fromMillis(start).slice(0, 16), matches].join(" ")
     )
     .sort()
+
+const recentModelOf = (matches: ReadonlyArray<Match>, now: number): ReadonlyArray<RecentCounts> =>
+  [...new Set(matches.map(({ rule_id }) => rule_id))].map((rule) => {
+    const minutes = matches
+      .filter(({ rule_id }) => rule_id === rule)
+      .map(({ created_at }) => Math.floor(Date.parse(created_at) / 60_000))
+    const since = (length: number) => minutes.filter((minute) => minute >= Math.floor(now / 60_000) - length).length
+    return { rule, last: Math.max(...minutes) * 60_000, hour: since(60), day: since(1_440) }
+  })
 
 const modelOf = (matches: ReadonlyArray<Match>, unit: Unit): ReadonlyArray<BarCount> => {
   const bars = new Map<string, BarCount>()

@@ -191,6 +191,11 @@ describe("AppRouter", () => {
     expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void | {
       readonly limit?: number
       readonly cursor?: string
+      readonly query?: string
+      readonly state?: "active" | "failed" | "paused"
+      readonly quiet_for?: string
+      readonly sort?: "created" | "last_match" | "matches_day"
+      readonly activity?: boolean
     }>()
     expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{
       readonly rule_id: string
@@ -223,6 +228,13 @@ describe("AppRouter", () => {
       readonly intent: string
       readonly created_at: string
       readonly version: number
+      readonly activity?: {
+        readonly last_match_at?: string
+        readonly matches_hour: number
+        readonly matches_day: number
+        readonly state: "active" | "failed" | "paused"
+        readonly reason?: string
+      }
       readonly shadow?: { readonly since: string; readonly platforms: Rule["platforms"] }
     }>()
     expectTypeOf<Pick<Rule["platforms"][string], keyof Listed>>().toEqualTypeOf<Listed>()

@@ -227,6 +227,30 @@ export const memoryMatches: Layer.Layer<MatchStore, never, RuleStore | StreamSto
         return [...bars.values()]
       })
 
+    const recentCounts: MatchStore["Type"]["recentCounts"] = ({ rules, platforms, now }) =>
+      Effect.sync(() => {
+        const minuteOf = (at: number) => Math.floor(at / UNIT_MILLIS.minute)
+        return rules.flatMap((rule) => {
+          const minutes = newestFirst
+            .filter(({ rule_id, platform }) => rule_id === rule && platforms.includes(platform))
+            .map(({ created_at }) => minuteOf(Date.parse(created_at)))
+          if (minutes.length === 0) return []
+          const since = (length: number) => minutes.filter((minute) => minute >= minuteOf(now) - length).length
+          return [{ rule, last: Math.max(...minutes) * UNIT_MILLIS.minute, hour: since(60), day: since(24 * 60) }]
+        })
+      })
+
+    const totals = (rules: ReadonlyArray<RuleId>) =>
+      Effect.sync(
+        () =>
+          new Map(
+            rules.flatMap((rule) => {
+              const count = newestFirst.filter(({ rule_id }) => rule_id === rule).length
+              return count === 0 ? [] : [[rule, count] as const]
+            })
+          )
+      )
+
     const usages = Effect.gen(function* () {
       const accounts = new Set<AccountId>()
       for (const { rule_id } of yield* oldestFirst) {
@@ -272,6 +296,8 @@ export const memoryMatches: Layer.Layer<MatchStore, never, RuleStore | StreamSto
       redact,
       posts,
       counts,
+      recentCounts,
+      totals,
       floor: (account) => Effect.sync(() => Option.fromNullable(floorOf(account))),
       usage,
       usages
