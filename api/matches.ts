@@ -1,6 +1,8 @@
 /** The operations on matches. */
+import { Schema } from "effect"
 import { ExplainRequest, ExplainResult } from "../core/explanations/Explanations.ts"
 import { Histogram, HistogramQuery } from "../core/matches/Histogram.ts"
+import { Match } from "../core/matches/Match.ts"
 import { MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { contract } from "./Contract.ts"
 import { EXAMPLE_MATCH, EXAMPLE_RULE } from "./examples.ts"
@@ -57,6 +59,32 @@ export const matches = {
     }
   }),
 
+  get: contract({
+    method: "GET",
+    path: "/matches/get",
+    name: "getMatch",
+    scope: "read",
+    tag: "matches",
+    summary: "Get a match",
+    description: "One match with its whole payload. Of a redacted match, the payload is empty.",
+    input: Schema.Struct({ match_id: Schema.String }),
+    output: Schema.Struct({ match: Match }),
+    example: {
+      request: { match_id: EXAMPLE_MATCH },
+      response: {
+        match: {
+          id: EXAMPLE_MATCH,
+          rule_id: EXAMPLE_RULE,
+          rule_version: 1,
+          created_at: "2026-11-15T08:31:07.402Z",
+          platform: "x",
+          platform_post_id: "1866223344556677889",
+          payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
+        }
+      }
+    }
+  }),
+
   wait: contract({
     method: "POST",
     path: "/matches/wait",
@@ -66,7 +94,7 @@ export const matches = {
     tag: "matches",
     summary: "Wait for matches",
     description:
-      "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. `coverage` says when the platforms were watched since the cursor, as in `POST /matches`. `redacted` lists matches whose payload was removed since the cursor: remove your copies. Send the `cursor` of each response with the next request: then no match or redaction is missed or repeated.",
+      "Long polling, for clients that cannot keep a stream open. Responds as soon as there are `at_least` matches, by default one, with all matches up to the limit, oldest first; after the timeout, with those that came, possibly none, and `timed_out`. `coverage` says when the platforms were watched since the cursor, as in `POST /matches`. `redacted` lists matches whose payload was removed since the cursor: remove your copies. Send the `cursor` of each response with the next request: then no match or redaction is missed or repeated.",
     input: WaitQuery,
     output: WaitResult,
     example: {

@@ -1,5 +1,7 @@
 /** The operations on rules. */
 import { Schema } from "effect"
+import { DeletedRules, DeleteRulesRequest } from "../core/activity/deleteRules.ts"
+import { CompareFilterRequest, CompareFilterResult } from "../core/comparison/compareFilter.ts"
 import { HitsRequest, HitsResult } from "../core/explanations/Explanations.ts"
 import { RuleId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
@@ -10,7 +12,7 @@ import { NewRuleDraft, Rule, RuleDraft, RuleList, RulePatch, RuleQuery, RuleVers
 import { CheckRequest, CheckResult } from "../core/rules/RuleCheck.ts"
 import { ComparedRule, CompareRequest } from "../core/shadows/Shadows.ts"
 import { contract } from "./Contract.ts"
-import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, exampleDetails, exampleRule } from "./examples.ts"
+import { EXAMPLE_MATCH, EXAMPLE_REGISTRATION, EXAMPLE_RULE, exampleDetails, exampleRule } from "./examples.ts"
 
 const RuleRequest = Schema.Struct({ rule_id: Schema.String })
 
@@ -101,6 +103,28 @@ export const rules = {
     input: RuleRequest,
     output: Schema.Struct({ rule_id: RuleId }),
     example: { request: { rule_id: EXAMPLE_RULE }, response: { rule_id: EXAMPLE_RULE } }
+  }),
+
+  deleteSeveral: contract({
+    method: "POST",
+    path: "/api.DeleteRules",
+    name: "deleteRules",
+    scope: "write",
+    isLong: true,
+    tag: "rules",
+    summary: "Delete several rules",
+    description:
+      "Removes up to 100 rules from their platforms and deletes their matches. With `preview`, deletes nothing and returns what would go. An id that no rule has is no error: it is in `not_found`. If the request fails, some of the rules may be gone: send it again.",
+    input: DeleteRulesRequest,
+    output: DeletedRules,
+    example: {
+      request: { rule_ids: [EXAMPLE_RULE], preview: true },
+      response: {
+        deleted: false,
+        rules: [{ rule_id: EXAMPLE_RULE, name: exampleRule.name, matches: 1204 }],
+        not_found: []
+      }
+    }
   }),
 
   get: contract({
@@ -294,6 +318,52 @@ export const rules = {
         },
         candidate_only: { count: 0, samples: [] },
         both: { count: 97, samples: [] }
+      }
+    }
+  }),
+
+  compareFilter: contract({
+    method: "POST",
+    path: "/rules/compare",
+    name: "compareFilter",
+    scope: "read",
+    isLong: true,
+    tag: "rules",
+    summary: "Compare a filter with that of a rule",
+    description:
+      "Tests a candidate filter on the stored matches of a rule and on the recent events, at once: what it keeps, loses and gains, and which clauses decide. `basis` says what was tested and what was not. Nothing is saved or registered. Unlike a shadow, it cannot see what a real platform does not send.",
+    input: CompareFilterRequest,
+    output: CompareFilterResult,
+    example: {
+      request: { rule_id: EXAMPLE_RULE, overrides: { x: "earthquake lang:en -is:retweet" }, samples: 1 },
+      response: {
+        rule_id: EXAMPLE_RULE,
+        platforms: {
+          x: {
+            present: "earthquake lang:en",
+            candidate: "earthquake lang:en -is:retweet",
+            kept: { count: 97, stored: 90 },
+            lost: {
+              count: 214,
+              stored: 201,
+              decided_by: [{ clause: "is:retweet", count: 214 }],
+              samples: [
+                {
+                  match_id: EXAMPLE_MATCH,
+                  payload: {
+                    data: { id: "1866223344556677889", text: "RT @quakes: Felt a strong earthquake just now" }
+                  }
+                }
+              ]
+            },
+            gained: { count: 0, stored: 0, decided_by: [], samples: [] },
+            basis: {
+              stored: { tested: 291, from: "2026-11-14T10:02:11.512Z" },
+              recent: { tested: 9709, from: "2026-11-15T02:10:00.871Z", basis: "all_events" },
+              not_covered: []
+            }
+          }
+        }
       }
     }
   }),

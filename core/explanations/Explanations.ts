@@ -6,6 +6,7 @@ import { type CheckedText, explainFilterInTurns } from "../languages/explainFilt
 import type { Language } from "../languages/Language.ts"
 import type { Match } from "../matches/Match.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
+import { ownMatch } from "../matches/ownMatch.ts"
 import { Entropy } from "../model/Entropy.ts"
 import {
   EventNotFound,
@@ -16,7 +17,7 @@ import {
   RuleNotFound,
   type StoreUnavailable
 } from "../model/Errors.ts"
-import { type AccountId, asRuleId, MatchId, matchIdsAfter, RuleId } from "../model/Ids.ts"
+import { type AccountId, asRuleId, RuleId } from "../model/Ids.ts"
 import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
@@ -107,15 +108,6 @@ export class Explanations extends Context.Tag("core/Explanations")<
         return { id: rule.value.id, version, registrations: yield* rules.registrations(rule.value.id) }
       })
 
-      const ownMatch = Effect.fnUntraced(function* (account: AccountId, matchId: string) {
-        const id = asMatchId(matchId)
-        if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
-        const before = Option.fromNullable(matchIdsAfter(id.value, 1)[0])
-        const page = { account, rules: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
-        const [match] = (yield* matches.list(page)).items
-        return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
-      })
-
       const filterOf = Effect.fnUntraced(function* ({ platform, text }: PlatformText) {
         const { language } = yield* platforms.get(platform)
         const { rule, issues } = language.check(text, { fixes: "none" })
@@ -199,7 +191,8 @@ export class Explanations extends Context.Tag("core/Explanations")<
         if (rule_id !== undefined) return yield* explainRule(account, rule_id, request)
         const [extra] = Object.keys(event)
         if (extra !== undefined) return yield* invalid(extra, 'Leave it out: "match_id" names the event')
-        return yield* explainMatch(account, yield* ownMatch(account, match_id ?? ""))
+        const owned = { account, platforms: yield* platforms.ids }
+        return yield* explainMatch(account, yield* ownMatch(matches, owned, match_id ?? ""))
       })
 
       const hitsOn = Effect.fnUntraced(function* (
@@ -254,8 +247,6 @@ interface VersionText extends PlatformText {
 
 /** The number of events that are searched for an id. */
 const MAX_SEARCHED = 100_000
-
-const asMatchId = Schema.decodeUnknownOption(MatchId)
 
 const invalid = (path: string, message: string) => new InvalidArgument({ issues: [{ path, message }] })
 

@@ -6,8 +6,9 @@ import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import {
   type CursorExpired,
-  type InvalidArgument,
+  InvalidArgument,
   type LimitReached,
+  type MatchNotFound,
   RuleNotFound,
   ServerStopping,
   type StoreUnavailable
@@ -16,7 +17,7 @@ import { type AccountId, asRuleId, MatchId, type RuleId, timeOf } from "../model
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { wholeNumber } from "../model/wholeNumber.ts"
+import { WholeNumber, wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
@@ -26,7 +27,8 @@ import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.
 import { barsOf, checkWork, type Histogram, type HistogramQuery, histogramOf } from "./Histogram.ts"
 import { LiveMatches, type LiveReader, type LiveUpdate, nextUpdates } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
-import { type RecentCounts, type MatchSelector, MatchStore } from "./MatchStore.ts"
+import { type MatchSelector, MatchStore, type RecentCounts } from "./MatchStore.ts"
+import { ownMatch } from "./ownMatch.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -47,6 +49,9 @@ export const WatchQuery = Schema.Struct({
 })
 export type WatchQuery = typeof WatchQuery.Type
 
+const MAX_AT_LEAST = 50
+const DEFAULT_WAIT_LIMIT = 20
+
 export const WaitQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
@@ -58,9 +63,31 @@ export const WaitQuery = Schema.Struct({
   timeout_seconds: wholeNumber({
     max: 55,
     fallback: 25,
-    description: "How long to wait for the first match"
+    description: "How long to wait"
   }),
-  limit: wholeNumber({ max: 100, fallback: 20, description: "The maximum number of matches" })
+  at_least: Schema.optionalWith(
+    WholeNumber({ min: 1, max: MAX_AT_LEAST }).annotations({
+      jsonSchema: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_AT_LEAST,
+        default: 1,
+        description: "How many matches to wait for. After the timeout, those that came"
+      }
+    }),
+    { exact: true }
+  ),
+  limit: Schema.optionalWith(
+    WholeNumber({ min: 1, max: 100 }).annotations({
+      jsonSchema: {
+        type: "integer",
+        minimum: 1,
+        maximum: 100,
+        description: "The maximum number of matches; absent: 20, or at_least if that is more"
+      }
+    }),
+    { exact: true }
+  )
 })
 export type WaitQuery = typeof WaitQuery.Type
 
@@ -72,7 +99,7 @@ export const WaitResult = Schema.Struct({
       description: "Send it as cursor in the next request: no match or redaction is missed or repeated"
     }
   }),
-  timed_out: Schema.Boolean.annotations({ description: "True if no match came in time" }),
+  timed_out: Schema.Boolean.annotations({ description: "True if fewer matches than at_least came in time" }),
   redacted: Schema.optionalWith(Schema.Array(Redaction), { exact: true }).annotations({
     description:
       "Matches whose payload was removed since the cursor, such as posts deleted on the platform: remove your copies. Absent if there are none"
@@ -108,6 +135,7 @@ export class Matches extends Context.Tag("core/Matches")<
      * was deleted.
      */
     readonly list: (account: AccountId, query: MatchQuery) => Effect.Effect<MatchList, WatchFailure>
+    readonly get: (account: AccountId, id: string) => Effect.Effect<Match, MatchNotFound | StoreUnavailable>
     /**
      * The cursor at which `listen` starts: the query's, or the current watermark. Fails like `listen`, so that a caller
      * can report the error before it opens a stream.
@@ -134,7 +162,9 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly recentCounts: (
       rules: ReadonlyArray<RuleId>
     ) => Effect.Effect<ReadonlyMap<RuleId, RecentCounts>, StoreUnavailable>
-    /** Long polling: returns as soon as there is a match, or `limit` redactions. */
+    /** The number of stored matches of these rules, of any account. Without rules that have none. */
+    readonly totals: (rules: ReadonlyArray<RuleId>) => Effect.Effect<ReadonlyMap<RuleId, number>, StoreUnavailable>
+    /** Long polling: returns as soon as there are `at_least` matches, or `limit` redactions. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure | ServerStopping>
     /** The server stops: every `wait` fails at once, those that begin later too. */
     readonly stopWaiting: Effect.Effect<void>
@@ -206,6 +236,9 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       })
 
+      const get = (account: AccountId, id: string) =>
+        Effect.flatMap(registry.ids, (platforms) => ownMatch(store, { account, platforms }, id))
+
       const histogram = Effect.fnUntraced(function* (account: AccountId, query: HistogramQuery) {
         const now = clock.unsafeCurrentTimeMillis()
         const bars = yield* barsOf(query, now)
@@ -270,7 +303,11 @@ export class Matches extends Context.Tag("core/Matches")<
       })
 
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
-        const { timeout_seconds, limit, ...wanted } = query
+        const { timeout_seconds, at_least = 1, limit = Math.max(DEFAULT_WAIT_LIMIT, at_least), ...wanted } = query
+        if (at_least > limit) {
+          const message = `Expected at most ${limit}, which is the limit`
+          return yield* new InvalidArgument({ issues: [{ path: "at_least", message }] })
+        }
         const start = yield* startCursor(account, wanted)
         yield* quotas.openStream(account)
         const selector = yield* selectorFor(account, wanted)
@@ -289,7 +326,7 @@ export class Matches extends Context.Tag("core/Matches")<
         }
         yield* next.pipe(
           Effect.map(take),
-          Effect.repeat({ until: () => matches.length > 0 || isFull() }),
+          Effect.repeat({ until: () => matches.length >= at_least || isFull() }),
           Effect.timeoutOption(timeout_seconds * 1_000),
           Effect.raceFirst(Deferred.await(stopping))
         )
@@ -299,7 +336,7 @@ export class Matches extends Context.Tag("core/Matches")<
         return {
           matches,
           cursor,
-          timed_out: matches.length === 0 && !isFull(),
+          timed_out: matches.length < at_least && !isFull(),
           ...(redacted.length > 0 && { redacted }),
           coverage: coverageIn({ from: Option.some(Math.min(timeOf(start), now)), to: now })
         }
@@ -307,8 +344,10 @@ export class Matches extends Context.Tag("core/Matches")<
 
       return Matches.of({
         list,
+        get,
         histogram,
         recentCounts,
+        totals: store.totals,
         startCursor,
         countStream: quotas.openStream,
         listen,

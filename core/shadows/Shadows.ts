@@ -20,9 +20,10 @@ import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
+import { firstAsNow } from "../rules/firstAsNow.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RULE_DETAILS, type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
-import { RuleStore, type StoredVersion } from "../rules/RuleStore.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
 import { adopt } from "./adopt.ts"
@@ -266,17 +267,6 @@ export class Shadows extends Context.Tag("core/Shadows")<
 }
 
 // ---- helpers ----
-
-/** The first version since which the filters on these platforms are as they are now. `versions`: newest first. */
-const firstAsNow = (
-  versions: ReadonlyArray<StoredVersion>,
-  platforms: ReadonlyArray<PlatformId>
-): StoredVersion | undefined => {
-  const [now] = versions
-  const isChanged = ({ overrides }: StoredVersion) => platforms.some((id) => overrides[id] !== now?.overrides[id])
-  const changed = versions.findIndex(isChanged)
-  return versions.at(changed === -1 ? -1 : changed - 1)
-}
 
 const isPaused = ({ platforms }: Rule): boolean =>
   Object.values(platforms).some(({ paused_by }) => paused_by === "account")

@@ -8,6 +8,9 @@ import type { Handlers } from "./Handlers.ts"
 export const matchHandlers: Handlers<typeof matches> = {
   list: (account, query) => Effect.flatMap(Matches, (matches) => matches.list(account, query)),
 
+  get: (account, { match_id }) =>
+    Effect.flatMap(Matches, (matches) => Effect.map(matches.get(account, match_id), (match) => ({ match }))),
+
   wait: (account, query) => Effect.flatMap(Matches, (matches) => matches.wait(account, query)),
 
   histogram: (account, query) => Effect.flatMap(Matches, (matches) => matches.histogram(account, query)),

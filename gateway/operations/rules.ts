@@ -1,7 +1,9 @@
 /** Handles the operations on rules. */
 import { Effect, Option } from "effect"
 import type { rules } from "../../api/rules.ts"
+import { deleteRules } from "../../core/activity/deleteRules.ts"
 import { getRule, listRules } from "../../core/activity/ruleActivity.ts"
+import { compareFilter } from "../../core/comparison/compareFilter.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
 import { answering } from "../../core/idempotency/CurrentClaim.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
@@ -24,6 +26,8 @@ export const ruleHandlers: Handlers<typeof rules> = {
       const rules = yield* Rules
       return yield* rules.delete(account, rule_id).pipe(answering((id) => ({ rule_id: id })))
     }),
+
+  deleteSeveral: deleteRules,
 
   get: (account, request) => Effect.map(getRule(account, request), (rule) => ({ rule })),
 
@@ -60,6 +64,8 @@ export const ruleHandlers: Handlers<typeof rules> = {
     }),
 
   compare: (account, request) => Effect.flatMap(Shadows, ({ compare }) => compare(account, request)),
+
+  compareFilter,
 
   promote: (account, { rule_id, since }) =>
     Effect.flatMap(Shadows, ({ promote }) => promote(account, rule_id, Option.fromNullable(since))),
