@@ -8,13 +8,12 @@ import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
 import { isLoss } from "../../core/rules/describeLoss.ts"
-import type { Rule, RuleList } from "../../core/rules/Rule.ts"
+import type { Rule, RuleActivity, RuleList, RuleQuery } from "../../core/rules/Rule.ts"
 import { counted } from "../../core/text/counted.ts"
 import type { CallError } from "./calls.ts"
-import { type Form, type Forms, type MatchForm, matchFormOf, moreOf } from "./matchForms.ts"
-import type { RuleQuery } from "./rulePages.ts"
+import { type Form, type Forms, type MatchForm, MORE_OF_ONE, matchFormOf, moreOf, WHOLE } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
-import { delimit, TEXT, type Treatment } from "./untrusted.ts"
+import { delimit, ONE_MATCH, TEXT, type Treatment } from "./untrusted.ts"
 
 export const describeCreated = ({ rule_id, platforms }: Created, cursor: string, treatment: Treatment): string =>
   [
@@ -27,8 +26,24 @@ export const describeCreated = ({ rule_id, platforms }: Created, cursor: string,
             ...(registered.warnings ?? []).map((issue) => `  ${describeIssue(issue, treatment)}`)
           ]
     ),
-    `Next: ${callOf("wait_for_matches", { rule_id, cursor })}`
+    `Next: ${callOf("wait_for_matches", { rule_id, cursor })}. To be notified without waiting: a client with MCP Events calls events/subscribe for match.created with {"rule_id": "${rule_id}"}; otherwise the user sets up a webhook (POST /webhooks/create)`
   ].join("\n")
+
+export const describeDeleted = ({ deleted, rules, not_found }: Deleted, treatment: Treatment): string => {
+  const all = rules.reduce((sum, { matches }) => sum + matches, 0)
+  const what = `${counted(rules.length, "rule")} and ${counted(all, "match", "matches")}`
+  return [
+    deleted ? `Deleted ${what}` : `Nothing was deleted. This would delete ${what}:`,
+    ...rules.map(
+      ({ rule_id, name, matches }) =>
+        `- ${rule_id}, ${treatment.quoted(name, MAX_NAME_CHARACTERS)}, ${counted(matches, "match", "matches")}`
+    ),
+    ...(not_found.length === 0 ? [] : [`No such rule: ${not_found.map((id) => treatment.quoted(id, 100)).join(", ")}`]),
+    ...(deleted || rules.length === 0
+      ? []
+      : ["Next: if the user agrees, the same call without preview, with only the ids to delete"])
+  ].join("\n")
+}
 
 export const describeChangedRule = (
   { rule, warnings = {} }: { readonly rule: Rule; readonly warnings?: Changed["warnings"] },
@@ -57,21 +72,25 @@ export const describeStatus = ({ platforms }: StatusList, treatment: Treatment):
 export const describeRules = (
   { rules, next_cursor }: RuleList,
   treatment: Treatment,
-  { own: { query: sent, limit, cursor } }: Asked<RuleQuery>
+  { own: { limit, cursor, ...search } }: Asked<RuleQuery>
 ): string => {
   if (rules.length === 0) {
-    if (sent !== undefined) return "No rule has this text. Next: list_rules without query"
+    const { sort: _, ...filters } = search
+    const names = Object.keys(filters)
+    if (search.query !== undefined) return `No rule has this text. Next: list_rules without ${names.join(", ")}`
+    if (names.length > 0) return `No such rule. Next: list_rules without ${names.join(", ")}`
     return cursor === undefined
       ? "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
       : "There are no older rules"
   }
+  const { query: sent } = search
   const query = sent === undefined ? undefined : treatment.text(sent, MAX_NAME_CHARACTERS)
   return [
-    `${counted(rules.length, "rule")}${query === undefined ? "" : " with this text"}, newest first:`,
+    `${counted(rules.length, "rule")}${query === undefined ? "" : " with this text"}, ${ORDERS[search.sort ?? "created"]}:`,
     ...rules.map((rule) => describeRule(rule, treatment)),
     ...(next_cursor === undefined
       ? []
-      : [`For older rules: ${callOf("list_rules", { query, limit, cursor: next_cursor })}`])
+      : [`For older rules: ${callOf("list_rules", { ...search, query, limit, cursor: next_cursor })}`])
   ].join("\n")
 }
 
@@ -91,6 +110,19 @@ export const describeMatches =
         : [`For older matches: ${callOf("list_matches", { ...kept, limit, cursor: next_cursor })}`]),
       `Next: for new${newest === undefined ? "" : "er"} matches, ${callOf("wait_for_matches", { ...kept, cursor: newest })}`
     ].join("\n\n")
+  }
+
+export const describeMatch =
+  (forms: Forms) =>
+  ({ match }: { readonly match: Match }, treatment: Treatment): string => {
+    const { id, rule_id } = match
+    const items = delimit({
+      secret: treatment.secret,
+      items: [match],
+      treat: forms.ofMatches([match], WHOLE, { treatment, limits: ONE_MATCH }),
+      more: MORE_OF_ONE
+    })
+    return `${items}\n\nNext: why the rule matched it, ${callOf("explain_match", { match_id: id })}; the rule, ${callOf("get_rule", { rule_id })}`
   }
 
 export const describeWait =
@@ -154,13 +186,27 @@ export const sentFilter = (args: unknown, platform: string): string =>
 
 type Changed = typeof rules.update.output.Type
 
+const ORDERS = {
+  created: "newest first",
+  last_match: "longest without a match first",
+  matches_day: "most matches of the last 24 hours first"
+}
+
 type Created = (typeof rules.create)["output"]["Type"]
+
+type Deleted = typeof rules.deleteSeveral.output.Type
 type StatusList = (typeof platforms.status)["output"]["Type"]
 
 /** The next call asks for the same: without them a page would continue with the matches of other rules. */
 const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isRecord(args)
-    ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
+    ? {
+        rule_id: args["rule_id"],
+        platform: args["platform"],
+        limit: args["limit"],
+        at_least: args["at_least"],
+        full: args["full"]
+      }
     : {}
 
 const MAX_NAME_CHARACTERS = 1_000
@@ -172,16 +218,22 @@ const describeSpan = ({ start, end }: { readonly start: number; readonly end: nu
   start === end ? `after character ${start}` : `at characters ${start + 1} to ${end}`
 
 const describeRule = (
-  { id, name, intent, platforms, created_at, version, shadow }: Rule,
+  { id, name, intent, platforms, created_at, version, shadow, activity }: Rule,
   treatment: Treatment
 ): string =>
   [
     `- ${id}, ${treatment.quoted(name, MAX_NAME_CHARACTERS)}, created ${created_at}, version ${version}; intent: ${treatment.quoted(intent, MAX_NAME_CHARACTERS)}`,
+    ...(activity === undefined ? [] : [`  ${describeActivity(activity)}`]),
     ...describeRegistrations(platforms, treatment),
     ...(shadow === undefined
       ? []
       : [`  in its shadow since ${shadow.since}:`, ...describeRegistrations(shadow.platforms, treatment)])
   ].join("\n")
+
+const describeActivity = ({ last_match_at, matches_hour, matches_day }: RuleActivity): string =>
+  last_match_at === undefined
+    ? "no stored match"
+    : `last match ${last_match_at}, ${matches_hour} in the last hour, ${matches_day} in the last 24 hours`
 
 const describeRegistrations = (platforms: Rule["platforms"], treatment: Treatment): ReadonlyArray<string> =>
   Object.entries(platforms).flatMap(([platform, held]) =>
@@ -203,7 +255,7 @@ const describeItems = (
   return `${counted(matches.length, "match", `matches, ${order}`)}\n${items}`
 }
 
-const describeWatched = ({ platforms }: Coverage): string =>
+export const describeWatched = ({ platforms }: Coverage): string =>
   `Watched: ${platforms.length === 0 ? "nothing, because there are no rules" : platforms.map(describeCoverage).join("; ")}`
 
 const describeCoverage = ({ platform, watched_since, gaps, suspected }: Coverage["platforms"][number]): string => {

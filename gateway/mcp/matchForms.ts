@@ -43,6 +43,11 @@ export const matchFormOf = (asked: Asked<Form>): MatchForm => ({
   isOneRule: Predicate.hasProperty(asked.args, "rule_id")
 })
 
+/** Of one match. */
+export const WHOLE: MatchForm = { full: true, isOneRule: false, excerpts: new Map() }
+
+export const MORE_OF_ONE = "Where something was cut, GET /matches/get of the HTTP API has the whole"
+
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** `time` to `link` in a summary, without `rule_id` if the call has it; `created_at` to `payload` in the full form. */

@@ -3,9 +3,9 @@ import { Record } from "effect"
 import type { Match } from "../../core/matches/Match.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { withoutRepeats } from "./describeExplanation.ts"
-import { eventFormOf, type Form, type Forms, matchFormOf, moreOf } from "./matchForms.ts"
+import { eventFormOf, type Form, type Forms, MORE_OF_ONE, matchFormOf, moreOf, WHOLE } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
-import { notice, STRUCTURED, Treatment } from "./untrusted.ts"
+import { notice, ONE_MATCH, STRUCTURED, Treatment } from "./untrusted.ts"
 
 export const treatMatches =
   (forms: Forms) =>
@@ -28,6 +28,13 @@ export const treatMatches =
       notice: notice(treatment.secret, moreOf(asked.own, "limit"))
     }
   }
+
+export const treatMatch =
+  (forms: Forms) =>
+  ({ match }: { readonly match: Match }, treatment: Treatment) => ({
+    match: forms.ofMatches([match], WHOLE, { treatment, limits: ONE_MATCH })(match, treatment),
+    notice: notice(treatment.secret, MORE_OF_ONE)
+  })
 
 export const treatChecks =
   (forms: Forms) =>
