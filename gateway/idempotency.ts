@@ -25,7 +25,7 @@ export const keySchema = {
   minLength: 1,
   maxLength: 255,
   description:
-    "Makes it safe to send the request again: for 24 hours, requests with the same key run once and get the first answer. Use a new random text for each request"
+    "For safe repeats: for 24 hours, requests with the same key run once and get the first answer. Use a new random text for each"
 }
 
 const IdempotencyKey = Schema.String.pipe(

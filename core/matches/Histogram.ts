@@ -8,6 +8,8 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { type Bars, endOf, UNIT_MILLIS, Unit } from "./Bars.ts"
 import type { BarCount } from "./MatchStore.ts"
 
+const By = Schema.Literal("rule", "platform")
+
 export const HistogramQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
     exact: true
@@ -27,9 +29,16 @@ export const HistogramQuery = Schema.Struct({
     Unit.annotations({ jsonSchema: { type: "string", enum: ["minute", "hour", "day"], default: "hour" } }),
     { exact: true, default: () => "hour" as const }
   ),
-  by: Schema.optionalWith(Schema.Literal("rule", "platform"), { exact: true }).annotations({
-    description: "One series per rule or per platform. Without it: one series with all matches"
-  })
+  by: Schema.optionalWith(
+    By.annotations({
+      jsonSchema: {
+        type: "string",
+        enum: By.literals,
+        description: "One series per rule or per platform. Without it: one series with all matches"
+      }
+    }),
+    { exact: true }
+  )
 })
 export type HistogramQuery = typeof HistogramQuery.Type
 

@@ -196,6 +196,8 @@ const RulePage = Schema.Struct({
 /** A page of all rules. */
 export type RulePage = typeof RulePage.Type
 
+const Sort = Schema.Literal("created", "last_match", "matches_day")
+
 export const RuleQuery = Schema.Struct({
   ...RulePage.fields,
   query: optional(
@@ -203,9 +205,16 @@ export const RuleQuery = Schema.Struct({
       description: "Only rules with this text in their id, name, intent or a filter, in upper or lower case"
     })
   ),
-  state: optional(RuleState).annotations({
-    description: "Only rules in this state. Adds `activity`"
-  }),
+  state: optional(
+    RuleState.annotations({
+      jsonSchema: {
+        type: "string",
+        enum: RuleState.literals,
+        description:
+          "Only rules in this state: the first of failed, paused and active that the rule has on one of its platforms. Adds `activity`"
+      }
+    })
+  ),
   quiet_for: optional(
     Period.annotations({
       jsonSchema: {
@@ -216,10 +225,17 @@ export const RuleQuery = Schema.Struct({
       }
     })
   ),
-  sort: optional(Schema.Literal("created", "last_match", "matches_day")).annotations({
-    description:
-      "created: newest first, the default. last_match: longest without a match first. matches_day: most matches of the last 24 hours first. The last two have one page, of up to 100 rules, and add `activity`"
-  }),
+  sort: optional(
+    Sort.annotations({
+      jsonSchema: {
+        type: "string",
+        enum: Sort.literals,
+        default: "created",
+        description:
+          "created: newest first. last_match: longest without a match first. matches_day: most matches of the last 24 hours first. The last two have one page, of up to 100 rules, and add `activity`"
+      }
+    })
+  ),
   activity: optional(Schema.Boolean).annotations({ description: "Adds `activity` to each rule" })
 })
 export type RuleQuery = typeof RuleQuery.Type

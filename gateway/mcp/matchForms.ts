@@ -103,15 +103,13 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
       }
       const texts = matches.map(({ platform, payload }) => summaryOf(platform, payload).text ?? "")
       const max = spaceForTexts(texts, space)
-      return ({ id, rule_id, created_at, platform, payload, redacted }, treatment) => ({
-        id,
-        ...(!isOneRule && { rule_id }),
-        platform,
-        time: timeOf(platform, payload) ?? created_at,
-        ...(redacted === undefined
-          ? treatSummary(summaryOf(platform, payload), treatment, { max, place: excerpts.get(payload) })
-          : { redacted })
-      })
+      return ({ id, rule_id, created_at, platform, payload, redacted }, treatment) => {
+        const time = timeOf(platform, payload) ?? created_at
+        const head = { id, ...(!isOneRule && { rule_id }), platform, time }
+        if (redacted !== undefined) return { ...head, redacted }
+        const shown = { max, place: excerpts.get(payload), used: JSON.stringify(head).length }
+        return { ...head, ...treatSummary(summaryOf(platform, payload), treatment, shown) }
+      }
     },
     ofSamples: (platform, samples, { full, excerpts }, space) => {
       if (full) {
@@ -125,7 +123,7 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
       )
       return (sample, treatment) => {
         const time = timeOf(platform, sample)
-        const shown = { max, place: excerpts.get(sample) }
+        const shown = { max, place: excerpts.get(sample), used: 0 }
         return { ...(time !== undefined && { time }), ...treatSummary(summaryOf(platform, sample), treatment, shown) }
       }
     }
@@ -137,15 +135,26 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
 /** For the text of a summary: the longest ordinary post, escaped. */
 const SUMMARY: Limits = { item: 320, total: 40_000, least: 120 }
 
-const MAX_AUTHOR_CHARACTERS = 100
-const MAX_LINK_CHARACTERS = 400
+/** Of a match in JSON: about 130 tokens. The text gets what the other fields leave. */
+const MATCH_CHARACTERS = 520
+const MAX_AUTHOR_CHARACTERS = 60
+const MAX_LINK_CHARACTERS = 160
+
+interface Shown {
+  readonly max: number
+  readonly place: number | undefined
+  /** The characters of the fields that are not in the summary. */
+  readonly used: number
+}
 
 const treatSummary = (
   { author, text, link }: EventSummary,
   treatment: Treatment,
-  { max, place }: { readonly max: number; readonly place: number | undefined }
-) => ({
-  ...(author !== undefined && { author: treatment.text(author, MAX_AUTHOR_CHARACTERS) }),
-  ...(text !== undefined && { text: treatment.text(text, max, place) }),
-  ...(link !== undefined && { link: treatment.text(link, MAX_LINK_CHARACTERS) })
-})
+  { max, place, used }: Shown
+): EventSummary => {
+  const by = { ...(author !== undefined && { author: treatment.text(author, MAX_AUTHOR_CHARACTERS) }) }
+  const at = { ...(link !== undefined && { link: treatment.text(link, MAX_LINK_CHARACTERS) }) }
+  const left = MATCH_CHARACTERS - used - JSON.stringify({ ...by, text: "", ...at }).length
+  const ofText = Math.max(SUMMARY.least, Math.min(max, left))
+  return { ...by, ...(text !== undefined && { text: treatment.text(text, ofText, place) }), ...at }
+}

@@ -12,8 +12,8 @@ export const argumentsSchema = (schema: Schema.Schema.All): JsonSchema => {
 
 /**
  * An outline: names and types of the fields, `levels` deep. Clients load the schemas of all tools into the context of
- * their model before it calls any; a result shows the rest when it is needed. Additional fields are allowed, because
- * results may gain fields later.
+ * their model before it calls any; a result shows the rest when it is needed. Additional fields are allowed: results may
+ * gain fields later, and each may have `hidden_characters` and `shortened`.
  */
 export const resultSchema = (schema: Schema.Schema.All, levels: number): JsonSchema =>
   outlineOf(documented(schema, "allow"), levels)
@@ -53,7 +53,7 @@ const merged = (part: unknown): unknown => {
 /** A record by platform is not a level of its own. */
 const outlineOf = (schema: unknown, levels: number): JsonSchema => {
   if (!Predicate.isRecord(schema)) return {}
-  const { type, enum: values, anyOf, items, properties, required, patternProperties } = schema
+  const { type, enum: values, anyOf, items, properties, patternProperties } = schema
   if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one) => outlineOf(one, levels)) }
   if (type === "array" && levels > 0) return { type, items: outlineOf(items, levels) }
   if (type !== "object") return { ...(type !== undefined && { type }), ...(values !== undefined && { enum: values }) }
@@ -63,5 +63,5 @@ const outlineOf = (schema: unknown, levels: number): JsonSchema => {
   }
   if (!Predicate.isRecord(properties)) return { type }
   const fields = Object.entries(properties).map(([name, field]) => [name, outlineOf(field, levels - 1)])
-  return { type, properties: Object.fromEntries(fields), ...(required !== undefined && { required }) }
+  return { type, properties: Object.fromEntries(fields) }
 }

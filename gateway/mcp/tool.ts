@@ -100,12 +100,6 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
 
 type Structured = { readonly [field: string]: unknown }
 
-/** On every result; absent if nothing was changed. */
-const Treated = Schema.Struct({
-  hidden_characters: Schema.optionalWith(Schema.Array(Schema.Unknown), { exact: true }),
-  shortened: Schema.optionalWith(Schema.Boolean, { exact: true })
-})
-
 /** The fields of a result, and those of its items. */
 const READ_LEVELS = 2
 /** A tool that changes something returns what others read: their schemas have the fields of a rule. */
@@ -150,7 +144,7 @@ const toolOf = <A, I, O extends object, OI, P>(
   return {
     ...texts,
     input,
-    ...(output !== "textOnly" && { output: resultSchema(Schema.extend(output, Treated), levels) }),
+    ...(output !== "textOnly" && { output: resultSchema(output, levels) }),
     run: (call, args, secret) => Effect.map(run(call, args, describe), (resultWith) => resultWith(secret))
   }
 }
