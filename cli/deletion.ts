@@ -1,14 +1,26 @@
 /** `delete` of rules or webhooks: deletes them in turn, reports each failure, and fails at the end if there was one. */
-import { Args, Command } from "@effect/cli"
+import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Either } from "effect"
+import type { RemoteFailure } from "../api/calls.ts"
 import { AlreadyReported, errorBodyOf } from "./failures.ts"
 import { type IdContract, idCall, type Kind } from "./idCommand.ts"
-import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { jsonOption, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible, visibleJson } from "./terminal.ts"
+
+interface Deletion<K extends Kind, A, O, OI> {
+  readonly kind: K
+  readonly about: string
+  readonly contract: IdContract<K, A, O, OI>
+  /** Prints what would be deleted. */
+  readonly preview?: (
+    remote: Remote,
+    shown: { readonly ids: ReadonlyArray<string>; readonly json: boolean }
+  ) => Effect.Effect<void, RemoteFailure>
+}
 
 export const deleteCommand = <E, K extends Kind, A, O, OI>(
   { connectTo }: TargetActions<E>,
-  { kind, about, contract }: { readonly kind: K; readonly about: string; readonly contract: IdContract<K, A, O, OI> }
+  { kind, about, contract, preview }: Deletion<K, A, O, OI>
 ) =>
   Command.make(
     "delete",
@@ -17,12 +29,14 @@ export const deleteCommand = <E, K extends Kind, A, O, OI>(
         Args.withDescription(`One or more ids, as shown by ${kind}s list`),
         Args.atLeast(1)
       ),
+      ...(preview !== undefined && { preview: previewOption }),
       json: jsonOption("Print the deleted ids as JSON, and each failure as JSON on standard error"),
       ...targetOptions
     },
-    ({ ids, json, ...target }) =>
+    ({ ids, json, preview: isPreview = false, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* connectTo(target)
+        if (isPreview && preview !== undefined) return yield* preview(remote, { ids, json })
         const deleted: Array<string> = []
         for (const id of ids) {
           const outcome = yield* Effect.either(remote.request(idCall(kind, contract, id)))
@@ -43,3 +57,9 @@ export const deleteCommand = <E, K extends Kind, A, O, OI>(
       targetHelp(`${about}, without confirmation. The exit code is 1 if one of them could not be deleted.`)
     )
   )
+
+// ---- helpers ----
+
+const previewOption = Options.boolean("preview").pipe(
+  Options.withDescription("Delete nothing, and print what would be deleted")
+)

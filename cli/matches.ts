@@ -1,5 +1,5 @@
 /** `earshot matches`: lists matches or follows them as they are stored. */
-import { Command, Options } from "@effect/cli"
+import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
 import { callOf } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
@@ -79,10 +79,26 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
         "List matches, newest first, or follow them as they are stored. Also lists the times when a platform was not watched."
       )
     ),
-    Command.withSubcommands([histogramCommand(actions, languages), redactCommand(actions, languages)])
+    Command.withSubcommands([
+      showCommand(actions),
+      histogramCommand(actions, languages),
+      redactCommand(actions, languages)
+    ])
   )
 
 // ---- helpers ----
+
+const showCommand = <E>(actions: TargetActions<E>) =>
+  Command.make(
+    "show",
+    { id: Args.text({ name: "match-id" }).pipe(Args.withDescription("Id of the match")), ...targetOptions },
+    ({ id, ...target }) =>
+      Effect.gen(function* () {
+        const remote = yield* actions.connectTo(target)
+        const { match } = yield* remote.request(callOf(contracts.matches.get, { match_id: id }))
+        yield* printJson(match)
+      }).pipe(Effect.scoped)
+  ).pipe(Command.withDescription(targetHelp("Print one match with its whole payload, as JSON.")))
 
 const isMatchId = Schema.is(MatchId)
 

@@ -3,6 +3,7 @@ import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
 import { callOf } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
+import type { FilterComparison } from "../core/comparison/compareFilter.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { Rule, RuleVersion } from "../core/rules/Rule.ts"
@@ -106,6 +107,28 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
     )
   )
 
+  const compareFilter = Command.make(
+    "compare-filter",
+    { ...common, filters: filterOptions(languages, () => "not compared") },
+    ({ id, filters, json, ...target }) =>
+      Effect.gen(function* () {
+        const overrides = yield* filtersOf(actions, filters)
+        if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
+        const remote = yield* actions.connectTo(target)
+        const compare = remote.request(callOf(contracts.rules.compareFilter, { rule_id: id, overrides }))
+        const compared = yield* json ? compare : Effect.catchAll(compare, drawIssues(overrides))
+        if (json) return yield* printJson(compared)
+        const all = Object.entries(compared.platforms)
+        yield* Console.log(all.map(([platform, one]) => describeCompared(platform, one, languages)).join("\n\n"))
+      }).pipe(Effect.scoped)
+  ).pipe(
+    Command.withDescription(
+      targetHelp(
+        "Compare other filters with those of a rule on its stored matches and the recent events: what they keep, lose and gain. Changes nothing."
+      )
+    )
+  )
+
   const promote = Command.make(
     "promote",
     {
@@ -178,6 +201,7 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       print: printRule
     }),
     update,
+    compareFilter,
     shadow,
     promote,
     reapply
@@ -203,6 +227,28 @@ const describeVersion = ({ version, at, key_id, changed, name, overrides, paused
     `  ${visible(name)}${paused ? " (paused)" : ""}`,
     ...Object.entries(overrides).map(([platform, text]) => platformRow(platform, text))
   ].join("\n")
+
+const describeCompared = (
+  platform: PlatformId,
+  { kept, lost, gained, basis, incomplete }: FilterComparison,
+  languages: ReadonlyArray<Language>
+): string => {
+  const titleOf = languages.find(({ id }) => id === platform)?.events.titleOf
+  const side = (name: string, { count, stored, decided_by, samples }: FilterComparison["lost"]) => [
+    `  ${name.padEnd(6)}  ${count}${stored > 0 ? `, of them ${counted(stored, "stored match", "stored matches")}` : ""}`,
+    ...decided_by.map(({ clause, count }) => `          ${visible(clause)} (${count})`),
+    ...samples.map(({ payload }) => `          - ${visible(titleOf?.(payload) ?? "an event without a title")}`)
+  ]
+  return [
+    `On ${platform}`,
+    `  kept    ${kept.count}, of them ${counted(kept.stored, "stored match", "stored matches")}`,
+    ...side("lost", lost),
+    ...side("gained", gained),
+    `  tested  ${counted(basis.stored.tested, "stored match", "stored matches")} and ${counted(basis.recent.tested, "other recent event")}`,
+    ...basis.not_covered.map((text) => `  Not covered: ${visible(text)}`),
+    ...(incomplete === undefined ? [] : [`  Incomplete: ${incomplete}`])
+  ].join("\n")
+}
 
 const describeComparison = ({ since, since_version, present_only, candidate_only, both }: ComparedRule): string =>
   [

@@ -54,7 +54,7 @@ export const platformRow = (platform: PlatformId, text: string): string =>
   `  ${platform.padEnd(PLATFORM_COLUMNS)}  ${visible(text)}`
 
 export const describeRule = (
-  { id, name, intent, platforms, created_at, version, shadow }: Rule,
+  { id, name, intent, platforms, created_at, version, shadow, activity }: Rule,
   languages: ReadonlyArray<Language>
 ): string => {
   const rows = (registrations: Rule["platforms"]) =>
@@ -69,6 +69,11 @@ export const describeRule = (
     `${id}  ${visible(name)}`,
     `  ${visible(intent)}`,
     `  Created ${created_at}, version ${version}`,
+    ...(activity === undefined
+      ? []
+      : [
+          `  ${activity.last_match_at === undefined ? "No stored match" : `Last match ${activity.last_match_at}, ${activity.matches_hour} in the last hour, ${activity.matches_day} in the last 24 hours`}`
+        ]),
     ...rows(platforms),
     ...(shadow === undefined ? [] : [`  Shadow since ${shadow.since}`, ...rows(shadow.platforms)])
   ].join("\n")

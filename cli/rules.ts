@@ -1,15 +1,26 @@
 /** `earshot rules`: creates, lists and deletes rules. See `ruleCommands.ts` for the rest. */
 import { Command, Options } from "@effect/cli"
-import { Console, Effect } from "effect"
+import { Array as Arr, Console, Effect, Option } from "effect"
 import { callOf, withKey } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
+import { counted } from "../core/text/counted.ts"
 import { deleteCommand } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
-import { jsonOption, keyOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { namingOptions } from "./optionNames.ts"
+import {
+  jsonOption,
+  keyOption,
+  printJson,
+  type Remote,
+  type TargetActions,
+  targetHelp,
+  targetOptions
+} from "./remote.ts"
 import { ruleCommands } from "./ruleCommands.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
+import { visible } from "./terminal.ts"
 
 export interface RulesActions<E> extends TargetActions<E>, FilterActions<E> {}
 
@@ -22,7 +33,8 @@ export const rulesCommand = <E>(actions: RulesActions<E>, languages: ReadonlyArr
       deleteCommand(actions, {
         kind: "rule",
         about: "Delete rules and their matches",
-        contract: contracts.rules.delete
+        contract: contracts.rules.delete,
+        preview: printPreview
       }),
       ...ruleCommands(actions, languages)
     ])
@@ -74,12 +86,70 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
   )
 
 const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Language>) =>
-  Command.make("list", { ...targetOptions, json: jsonOption("Print the response as JSON") }, ({ json, ...target }) =>
-    Effect.gen(function* () {
-      const remote = yield* actions.connectTo(target)
-      const { rules } = yield* remote.request(callOf(contracts.rules.list))
-      if (json) return yield* printJson({ rules })
-      if (rules.length === 0) return yield* Console.error("No rules yet. Create one with: earshot rules create")
-      yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
-    }).pipe(Effect.scoped)
+  Command.make(
+    "list",
+    {
+      query: Options.text("query").pipe(
+        Options.withPseudoName("text"),
+        Options.withDescription("Only rules with this text in their id, name, intent or a filter (default: all)"),
+        Options.optional
+      ),
+      state: Options.choice("state", ["active", "failed", "paused"]).pipe(
+        Options.withDescription("Only rules in this state (default: all)"),
+        Options.optional
+      ),
+      quietFor: Options.text("quiet-for").pipe(
+        Options.withPseudoName("time"),
+        Options.withDescription("Only rules without a match for so long, such as 12h or 7d (default: all)"),
+        Options.optional
+      ),
+      sort: Options.choice("sort", ["created", "last_match", "matches_day"]).pipe(
+        Options.withDescription(
+          "Order: newest first, longest without a match first, or most matches of the last 24 hours first; the last two list up to 100 rules (default: created)"
+        ),
+        Options.optional
+      ),
+      activity: Options.boolean("activity").pipe(
+        Options.withDescription("Also print the last match of each rule, and its matches of the last hour and 24 hours")
+      ),
+      ...targetOptions,
+      json: jsonOption("Print the response as JSON")
+    },
+    ({ query, state, quietFor, sort, activity, json, ...target }) =>
+      Effect.gen(function* () {
+        const remote = yield* actions.connectTo(target)
+        const wanted = {
+          ...Option.match(query, { onNone: () => ({}), onSome: (query) => ({ query }) }),
+          ...Option.match(state, { onNone: () => ({}), onSome: (state) => ({ state }) }),
+          ...Option.match(quietFor, { onNone: () => ({}), onSome: (quiet_for) => ({ quiet_for }) }),
+          ...Option.match(sort, { onNone: () => ({}), onSome: (sort) => ({ sort }) }),
+          ...(activity && { activity })
+        }
+        const list = remote.request(callOf(contracts.rules.list, wanted))
+        const { rules } = yield* json ? list : Effect.mapError(list, namingOptions({ quiet_for: "--quiet-for" }))
+        if (json) return yield* printJson({ rules })
+        if (rules.length === 0) {
+          const isAll = Object.keys(wanted).every((name) => name === "activity" || name === "sort")
+          return yield* Console.error(isAll ? "No rules yet. Create one with: earshot rules create" : "No such rule")
+        }
+        yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
+      }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("List rules, newest first, with their state on each platform.")))
+
+/** Like the deletion, it has no limit on the number of ids. */
+const printPreview = (remote: Remote, { ids, json }: { readonly ids: ReadonlyArray<string>; readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const answers = yield* Effect.forEach(Arr.chunksOf(ids, MAX_DELETED), (rule_ids) =>
+      remote.request(callOf(contracts.rules.deleteSeveral, { rule_ids, preview: true }))
+    )
+    const rules = answers.flatMap((answer) => answer.rules)
+    const not_found = answers.flatMap((answer) => answer.not_found)
+    if (json) return yield* printJson({ deleted: false, rules, not_found })
+    for (const { rule_id, name, matches } of rules) {
+      yield* Console.log(`${rule_id}  ${visible(name)}  ${counted(matches, "match", "matches")}`)
+    }
+    for (const id of not_found) yield* Console.error(`earshot: Cannot find rule ${visible(id)}`)
+    yield* Console.error("Nothing was deleted")
+  })
+
+const MAX_DELETED = 100

@@ -211,7 +211,7 @@ export const RuleQuery = Schema.Struct({
         type: "string",
         enum: RuleState.literals,
         description:
-          "Only rules in this state: the first of failed, paused and active that the rule has on one of its platforms. Adds `activity`"
+          "Only rules that are failed or paused on one of their platforms, or active on all. Adds `activity`"
       }
     })
   ),
@@ -221,7 +221,7 @@ export const RuleQuery = Schema.Struct({
         type: "string",
         pattern: "^[1-9][0-9]{0,3}[mhd]$",
         description:
-          "Only rules that are this old and had no match for so long, such as 30m, 12h or 7d. Adds `activity`"
+          "Only rules without a match for so long, such as 30m, 12h or 7d, and not newer. Adds `activity`"
       }
     })
   ),

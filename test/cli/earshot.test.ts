@@ -38,7 +38,9 @@ const COMMANDS = [
   "rules create",
   "rules list",
   "rules delete",
+  "rules compare-filter",
   "matches",
+  "matches show",
   "matches redact",
   "webhooks create",
   "webhooks list",
@@ -100,7 +102,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual(complete("earshot", "ru"), "rules")
     assert.strictEqual(
       complete("earshot", "rules", ""),
-      "compare create delete drop-shadow list pause promote reapply resume shadow show update versions --help"
+      "compare compare-filter create delete drop-shadow list pause promote reapply resume shadow show update versions --help"
     )
     assert.include(complete("earshot", "rules", "create", "--"), "--x --firehose")
     assert.strictEqual(complete("earshot", "dead-letters", "--l"), "--limit")

@@ -56,6 +56,36 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
   })
   if (isShort) return
 
+  it("compares a filter, lists by activity, previews a deletion and shows a match", async () => {
+    const ids: Array<string> = []
+    for (const filter of ["gale", "gale OR breeze"]) {
+      ids.push((await run(...CREATE, "--x", filter)).stdout.slice(0, 31))
+    }
+    const [gale = "", both = ""] = ids
+    const compared = await run("rules", "compare-filter", both, "--x", "gale")
+    assert.deepStrictEqual([compared.code, compared.stderr], [0, ""])
+    assert.match(
+      compared.stdout,
+      /^On x\n {2}kept {4}\d+, of them \d+ stored match(es)?\n {2}lost {4}\d+[^]*\n {2}gained {2}0\n {2}tested {2}\d+ stored/
+    )
+    const wrong = await run("rules", "compare-filter", both, "--x", "gale AND breeze")
+    assert.match(wrong.stderr, /^On x\nerror: /)
+    const listed = await run("rules", "list", "--activity", "--query", "breeze")
+    assert.match(listed.stdout, new RegExp(`^${both}  Storms\n[^]*\n  (No stored match|Last match )`))
+    assert.notInclude(listed.stdout, gale)
+    assert.match(
+      (await run("rules", "list", "--quiet-for", "week")).stderr,
+      /--quiet-for: Expected a number of minutes/
+    )
+    const preview = await run("rules", "delete", "--preview", gale, both, "rule_nobody")
+    assert.match(preview.stdout, new RegExp(`^${gale}  Storms  \\d+ match(es)?\n${both}  Storms  \\d+ match(es)?\n$`))
+    assert.match(preview.stderr, /Cannot find rule rule_nobody\nNothing was deleted\n$/)
+    const shown = await run("matches", "show", "match_nobody")
+    assert.deepStrictEqual([shown.code, shown.stdout], [1, ""])
+    assert.match(shown.stderr, /match_nobody/)
+    assert.strictEqual((await run("rules", "delete", gale, both)).code, 0)
+  })
+
   it("rules create draws the issues of filters as check does, and creates nothing", async () => {
     const wrong = await run(...CREATE, "--x", "storm AND (flood", "--firehose", 'storm"')
     assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])

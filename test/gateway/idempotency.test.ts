@@ -90,6 +90,14 @@ for (const [store, stores] of storesOfDoors) {
         yield* twice("/keys/revoke", { key_id })
         assert.strictEqual((yield* send({ ...ann, key: String(secret) }, "/account")).status, 401)
         yield* twice("/api.DeleteRule", { rule_id })
+        const made = yield* Effect.forEach(["one", "two", "three"], (word) => send(ann, CREATE, draft(word)))
+        const rule_ids = made.map(({ body }) => String(body["rule_id"]))
+        const deleted = yield* twice("/api.DeleteRules", { rule_ids })
+        assert.deepStrictEqual<unknown>(
+          [...(deleted["rules"] ?? [])].map((rule) => rule["rule_id"]),
+          rule_ids
+        )
+        assert.strictEqual(yield* rulesOf(ann), 0)
 
         const messages = received.map(({ body }) => String(JSON.parse(body).type))
         assert.lengthOf(

@@ -34,7 +34,7 @@ describe("/mcp", () => {
     const withRuleId = tools.filter(({ inputSchema }) => "rule_id" in (inputSchema["properties"] ?? {}))
     assert.isAtLeast(withRuleId.length, 3)
     for (const { name } of withRuleId) {
-      const more = name === "shadow_rule" ? { overrides: { firehose: "word" } } : {}
+      const more = ["shadow_rule", "compare_filter"].includes(name) ? { overrides: { firehose: "word" } } : {}
       const [toForeign, toUnknown] = [
         await other.call(name, { rule_id: foreign, ...more }),
         await other.call(name, { rule_id: unknown, ...more })
@@ -62,6 +62,12 @@ describe("/mcp", () => {
       ["list_matches", { rule_id: null }, /rule_id: Expected a string, got null/],
       ["wait_for_matches", { timeout_seconds: 600 }, /timeout_seconds: Expected a whole number from 1 to 55/],
       ["wait_for_matches", { cursor: "newest" }, /cursor: Expected the cursor of an earlier response/],
+      ["wait_for_matches", { at_least: 60 }, /at_least: Expected a whole number from 1 to 50/],
+      ["list_rules", { sort: "name" }, /sort: Expected one of "created", "last_match", "matches_day"/],
+      ["list_rules", { activity: true }, /"activity": Is not a known field/],
+      ["match_histogram", { unit: "week" }, /unit: /],
+      ["delete_rules", { rule_ids: [] }, /rule_ids: Expected 1 to 100 ids of rules, got 0/],
+      ["platform_syntax", { detail: "all" }, /detail: Expected one of "short", "full"/],
       ["platform_syntax", { platforms: ["mastodon"] }, /platforms\.0: Expected one of "x", "firehose"/],
       ["platform_syntax", { platforms: "x" }, /platforms: Expected an array, got a string/],
       ["delete_rule", {}, /rule_id: Is missing/],

@@ -62,13 +62,15 @@ export const session = async (
   const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true)
   assert.deepStrictEqual(
     destructive.map(({ name }) => name),
-    ["drop_shadow", "delete_rule"]
+    ["drop_shadow", "delete_rule", "delete_rules"]
   )
 
   const syntax = await use("platform_syntax", { platforms: ["x"] })
   assert.isUndefined(syntax.structured, "the text says it all")
   assert.include(syntax.text, "lang:")
   assert.notInclude(syntax.text, "page_category:")
+  const full = await use("platform_syntax", { platforms: ["x"], detail: "full" })
+  assert.include(full.text, "## Common mistakes")
 
   const wrong = await use("check_rule", { overrides: { x: `${word} lnag:en` } })
   const checked = wrong.structured["platforms"]?.["x"]
@@ -111,6 +113,14 @@ export const session = async (
     String(match?.["id"])
   )
   assert.match(listed.text, /begin untrusted content/)
+  const got = await use("get_match", { match_id: match?.["id"] })
+  assert.match(
+    got.text,
+    /begin untrusted content[\s\S]*"payload":\{[\s\S]*Next: why the rule matched it, explain_match with/
+  )
+  assert.strictEqual(String(got.structured["match"]?.["id"]), String(match?.["id"]))
+  const histogram = await use("match_histogram", { rule_id, unit: "minute" })
+  assert.match(histogram.text, /^[1-9]\d* match(es)? from [\s\S]*per minute[\s\S]*T\d\d:\d\dZ [1-9]/)
 
   assert.match(
     (await use("platform_status")).text,
@@ -123,6 +133,9 @@ export const session = async (
   assert.match(hits.text, new RegExp(`[1-9]\\d* of the newest \\d+ events? match(es)? "${word}"[\\s\\S]*Next: `))
 
   assert.match((await use("get_rule", { rule_id })).text, /version 1/)
+  const narrower = { firehose: `${word} AND nowhere` }
+  const comparison = await use("compare_filter", { rule_id, overrides: narrower })
+  assert.match(comparison.text, /^- kept: 0[\s\S]*^- lost: \d+[\s\S]*^- gained: 0[\s\S]*Next: [\s\S]*update_rule with/m)
   await use("shadow_rule", { rule_id, overrides: { firehose: `${word} OR other` } })
   assert.match((await use("compare_rule", { rule_id })).text, /^- both: \d+$[\s\S]*promote_rule with/m)
   await use("drop_shadow", { rule_id })
@@ -133,6 +146,8 @@ export const session = async (
   assert.match((await use("update_rule", { rule_id, name: "Renamed" })).text, /"Renamed"[\s\S]*version 5/)
   const account = await use("get_account", {})
   assert.match(account.text, /^rules.firehose: 1 of no limit/m)
+  const preview = await use("delete_rules", { rule_ids: [rule_id, "rule_unknown"], preview: true })
+  assert.match(preview.text, /Nothing was deleted[\s\S]*"Renamed", [1-9]\d* match[\s\S]*No such rule: "rule_unknown"/)
   await use("delete_rule", { rule_id })
   const repeated = await call("delete_rule", { rule_id })
   assert.isTrue(repeated.isError)
