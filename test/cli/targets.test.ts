@@ -66,7 +66,7 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
     assert.deepStrictEqual([compared.code, compared.stderr], [0, ""])
     assert.match(
       compared.stdout,
-      /^On x\n {2}kept {4}\d+, of them \d+ stored match(es)?\n {2}lost {4}\d+[^]*\n {2}gained {2}0\n {2}tested {2}\d+ stored/
+      /^On x\n {2}kept {4}\d+, of them \d+ stored match(es)?\n {2}lost {4}\d+[\s\S]*\n {2}gained {2}0\n {2}tested {2}\d+ stored/
     )
     const wrong = await run("rules", "compare-filter", both, "--x", "gale AND breeze")
     assert.match(wrong.stderr, /^On x\nerror: /)
