@@ -210,8 +210,7 @@ export const RuleQuery = Schema.Struct({
       jsonSchema: {
         type: "string",
         enum: RuleState.literals,
-        description:
-          "Only rules that are failed or paused on one of their platforms, or active on all. Adds `activity`"
+        description: "Only rules that are failed or paused on one of their platforms, or active on all. Adds `activity`"
       }
     })
   ),
@@ -220,8 +219,7 @@ export const RuleQuery = Schema.Struct({
       jsonSchema: {
         type: "string",
         pattern: "^[1-9][0-9]{0,3}[mhd]$",
-        description:
-          "Only rules without a match for so long, such as 30m, 12h or 7d, and not newer. Adds `activity`"
+        description: "Only rules without a match for so long, such as 30m, 12h or 7d, and not newer. Adds `activity`"
       }
     })
   ),

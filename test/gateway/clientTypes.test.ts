@@ -71,7 +71,10 @@ describe("clientTypes", () => {
       types,
       "/** Delete a rule. Removes the rule from its platforms and deletes its matches. */\n    delete: TRPCMutationProcedure<"
     )
-    assert.include(types, "/** True if fewer matches than at_least came in time */\n        readonly timed_out: boolean")
+    assert.include(
+      types,
+      "/** True if fewer matches than at_least came in time */\n        readonly timed_out: boolean"
+    )
     assert.include(types, "\n/** Identifier of a platform */\nexport type PlatformId = ")
     assert.include(types, " * The maximum number of matches\n         * @default 20\n")
   })
