@@ -13,8 +13,8 @@ import {
   type RulePage,
   type RuleQuery
 } from "../rules/Rule.ts"
-import { BY_ACCOUNT } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
+import { BY_ACCOUNT } from "../rules/RuleStore.ts"
 import { yieldIfTurnIsLong } from "../work/turns.ts"
 
 /** One page. It is empty only if there is no further one. */
@@ -48,7 +48,10 @@ type Sort = Exclude<RuleQuery["sort"], "created" | undefined>
 const withActivity = (rules: ReadonlyArray<Rule>) =>
   Effect.gen(function* () {
     if (rules.length === 0) return rules
+    // The embedded store reads the rules and the counters on this thread: each may take some milliseconds.
+    yield* yieldIfTurnIsLong
     const counts = yield* (yield* Matches).recentCounts(rules.map(({ id }) => id))
+    yield* yieldIfTurnIsLong
     return rules.map((rule) => ({ ...rule, activity: activityOf(rule, counts.get(rule.id)) }))
   })
 
@@ -80,7 +83,7 @@ const readPages = (
       const rules = withCounts ? yield* withActivity(page.rules) : page.rules
       if (isEnough(rules, page.next_cursor) || page.next_cursor === undefined) return
       after = page.next_cursor
-      yield* yieldIfTurnIsLong
+      if (!withCounts) yield* yieldIfTurnIsLong
     }
   })
 

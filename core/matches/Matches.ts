@@ -83,7 +83,8 @@ export const WaitQuery = Schema.Struct({
         type: "integer",
         minimum: 1,
         maximum: 100,
-        description: "The maximum number of matches; absent: 20, or at_least if that is more"
+        default: DEFAULT_WAIT_LIMIT,
+        description: "The maximum number of matches. The default is at_least if that is more"
       }
     }),
     { exact: true }

@@ -75,7 +75,7 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
     assert.notInclude(listed.stdout, gale)
     assert.match(
       (await run("rules", "list", "--quiet-for", "week")).stderr,
-      /--quiet-for: Expected a number of minutes/
+      /--quiet-for: expected a number of minutes/
     )
     const preview = await run("rules", "delete", "--preview", gale, both, "rule_nobody")
     assert.match(preview.stdout, new RegExp(`^${gale}  Storms  \\d+ match(es)?\n${both}  Storms  \\d+ match(es)?\n$`))

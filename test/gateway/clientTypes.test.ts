@@ -76,7 +76,10 @@ describe("clientTypes", () => {
       "/** True if fewer matches than at_least came in time */\n        readonly timed_out: boolean"
     )
     assert.include(types, "\n/** Identifier of a platform */\nexport type PlatformId = ")
-    assert.include(types, " * The maximum number of matches\n         * @default 20\n")
+    assert.include(
+      types,
+      " * The maximum number of matches. The default is at_least if that is more\n         * @default 20\n"
+    )
   })
 
   it("equals the file that the build wrote", () => {
