@@ -1,6 +1,9 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { useMemoryDisk } from "./test/memoryDisk.ts"
 import LongestFirst from "./test/order.ts"
+
+useMemoryDisk()
 
 /** Test files with global side effects: some read metrics, which a thread has once. Each runs in a thread of its own. */
 const ISOLATED = [

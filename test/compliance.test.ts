@@ -1,12 +1,12 @@
-/** The real program and the simulator as two processes: posts deleted on X are redacted, once it is turned on. */
+/** The whole service, with the simulator as another process: posts deleted on X are redacted, once it is turned on. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "./eventually.ts"
 import { call, draft, type Json, type Target } from "./gateway/client.ts"
-import { KEY, type Running, START_MILLIS, startCommand, startService } from "./program.ts"
+import { KEY, type Served, START_MILLIS, serveInProcess, startCommand } from "./program.ts"
 import { temporaryFolder } from "./stores.ts"
 
-describe("compliance of the real program", { timeout: 4 * START_MILLIS }, () => {
+describe("compliance of the whole service", { timeout: 4 * START_MILLIS }, () => {
   it.scopedLive("asks X for nothing by default, and redacts what X no longer has when it is turned on", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -28,10 +28,10 @@ describe("compliance of the real program", { timeout: 4 * START_MILLIS }, () => 
       const lookUps = async () => Number((await control("state"))["calls"]?.["x.posts"]?.["calls"] ?? 0)
       const start = (settings = {}) =>
         Effect.promise(() =>
-          startService("node", { EARSHOT_DATA_DIR: folder, X_BASE_URL: url, X_BEARER_TOKEN: token, ...settings })
+          serveInProcess({ EARSHOT_DATA_DIR: folder, X_BASE_URL: url, X_BEARER_TOKEN: token, ...settings })
         )
-      const as = (running: Running): Target => ({ ...running, key: KEY })
-      const matches = async (running: Running) =>
+      const as = (running: Served): Target => ({ ...running, key: KEY })
+      const matches = async (running: Served) =>
         [...((await call(as(running), "/matches", {})).body["matches"] ?? [])].reverse()
 
       const first = yield* start()

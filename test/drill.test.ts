@@ -9,7 +9,8 @@ import { startReceiver } from "./adapters/webhooks/receiver.ts"
 import { type SimulatorProcess, startSimulator } from "./cluster/simulator.ts"
 import { eventually } from "./eventually.ts"
 import { call, draft, type Json, type Target, xPost } from "./gateway/client.ts"
-import { KEY, type Running, startService } from "./program.ts"
+import { sized } from "./long.ts"
+import { KEY, type Served, serveInProcess, startService } from "./program.ts"
 import { emptyDatabase, temporaryFolder } from "./stores.ts"
 
 /** `original` is a running server. `copy` stops it, copies its store, and returns a function that starts it again. */
@@ -47,7 +48,9 @@ const postgres: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(function*
 })
 
 describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
-  for (const [name, engine] of Object.entries({ embedded, postgres })) {
+  for (const [name, engine] of Object.entries(
+    sized<Record<string, typeof embedded>>({ embedded }, { embedded, postgres })
+  )) {
     it.scopedLive(`beside its original leaves the newer rules there alone, and both say so (${name})`, () =>
       Effect.gen(function* () {
         const { simulator, settings, copied, copy } = yield* setUp(engine)
@@ -149,7 +152,7 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
         FIREHOSE_TAP_TOKEN: undefined,
         EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8"
       }
-      const drill = yield* started({ ...inProcess, EARSHOT_WEBHOOKS: "off" })
+      const drill = yield* startedAlone({ ...inProcess, EARSHOT_WEBHOOKS: "off" })
       yield* created(drill, "queued", ["x"])
       yield* Effect.promise(() => call(targetOf(drill), "/webhooks/create", { url: receiver.url }))
       const posts = Array.from({ length: 60 }, (_, index) => xPost(String(index + 1), "queued"))
@@ -189,15 +192,22 @@ const setUp = (engine: Effect.Effect<Engine, never, Scope.Scope>) =>
 
 const started = (settings: Settings) =>
   Effect.acquireRelease(
-    Effect.promise(() => startService("node", settings)),
-    (running) => Effect.sync(() => running.signal("SIGKILL"))
+    Effect.promise(() => serveInProcess(settings)),
+    (served) => stopped(served)
   )
 
-const stopped = (running: Running) => Effect.promise(running.stop)
+/** A process of its own: its metrics are those of one server. */
+const startedAlone = (settings: Settings) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startService("node", settings)),
+    (running) => stopped(running)
+  )
 
-const targetOf = ({ url, host, port }: Running): Target => ({ url, host, port, key: KEY })
+const stopped = (served: Served) => Effect.promise(served.stop)
 
-const created = (running: Running, words: string, platforms: ReadonlyArray<string> = ["x", "firehose"]) =>
+const targetOf = ({ url, host, port }: Served): Target => ({ url, host, port, key: KEY })
+
+const created = (running: Served, words: string, platforms: ReadonlyArray<string> = ["x", "firehose"]) =>
   Effect.promise(async () => {
     const overrides = Object.fromEntries(platforms.map((platform) => [platform, words]))
     const body = { name: words, intent: words, platforms, overrides }
@@ -221,5 +231,5 @@ interface ShownPlatform {
   }
 }
 
-const platformsOf = async (running: Running): Promise<ReadonlyArray<ShownPlatform>> =>
+const platformsOf = async (running: Served): Promise<ReadonlyArray<ShownPlatform>> =>
   (await call(targetOf(running), "/platforms/status")).body["platforms"] as unknown as ReadonlyArray<ShownPlatform>

@@ -50,19 +50,13 @@ describe("kill -9 during a request with an idempotency key", () => {
       "the embedded store, on Node",
       "node",
       embedded,
-      sized<Failpoints>(
-        { create: ["idempotency.kept"], delete: [], update: ["update.changed"], shadow: [], drop: [] },
-        ALL_FAILPOINTS
-      )
+      sized<Failpoints>({ create: [], delete: [], update: ["update.changed"], shadow: [], drop: [] }, ALL_FAILPOINTS)
     ],
     [
       "Postgres, on Node",
       "node",
       postgres,
-      sized<Failpoints>(
-        { create: ["create.registered"], delete: [], update: [], shadow: [], drop: ["delete.removed"] },
-        ALL_FAILPOINTS
-      )
+      sized<Failpoints>({ create: ["create.registered"], delete: [], update: [], shadow: [], drop: [] }, ALL_FAILPOINTS)
     ],
     ["the embedded store, on Deno", "deno", embedded, ALL_FAILPOINTS]
   ]

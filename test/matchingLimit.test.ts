@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "./eventually.ts"
 import { type Answer, call, draft, type Json, type Target } from "./gateway/client.ts"
-import { KEY, runCommand, startService } from "./program.ts"
+import { KEY, runInProcess, serveInProcess } from "./program.ts"
 import { temporaryFolder } from "./stores.ts"
 
 const OPERATOR_KEY = "key-of-the-operator-of-this-server"
@@ -22,13 +22,13 @@ describe("the limit on matching", { timeout: 120_000 }, () => {
         LOG_LEVEL: "error"
       }
       const start = Effect.acquireRelease(
-        Effect.promise(() => startService("node", settings)),
+        Effect.promise(() => serveInProcess(settings)),
         ({ stop }) => Effect.promise(stop)
       )
 
       const first = yield* start
       const { stdout } = yield* Effect.promise(() =>
-        runCommand("node", ["keys", "create", "--account", "other"], { EARSHOT_DATA_DIR: dataDir })
+        runInProcess(["keys", "create", "--account", "other"], { EARSHOT_DATA_DIR: dataDir })
       )
       const other = stdout.trim()
       const ids = yield* Effect.promise(async () => {

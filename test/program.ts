@@ -5,7 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
-import { ConfigProvider, Effect } from "effect"
+import { ConfigProvider, Console, Effect, Fiber, Layer, Logger, Option } from "effect"
+import { until } from "./eventually.ts"
 import { sized } from "./long.ts"
 
 export type RuntimeName = "node" | "deno"
@@ -32,16 +33,20 @@ export interface Ended {
   readonly stderr: string
 }
 
-export interface Running {
+export interface Served {
   readonly url: string
   readonly host: string
   readonly port: number
-  readonly signal: (name: NodeJS.Signals) => void
-  readonly ended: Promise<Ended>
   /** Waits until standard output matches; resolves with the first group, or the whole match. */
   readonly printed: (pattern: RegExp) => Promise<string>
-  /** Sends SIGTERM and waits for the end. */
+  /** Stops as SIGTERM does, and waits for the end. */
   readonly stop: () => Promise<Ended>
+}
+
+/** A process of its own. */
+export interface Running extends Served {
+  readonly signal: (name: NodeJS.Signals) => void
+  readonly ended: Promise<Ended>
 }
 
 /** Undefined removes a setting. */
@@ -59,16 +64,9 @@ export const startService = async (
   const { child, ended, output } = launch(runtime, ["serve"], environment, shell)
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
-  const url = await Promise.race([
-    // The first line of the output has the address.
-    printed(child.stdout, () => output.stdout, /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/),
-    cleaned.then(({ code, stderr }) => Promise.reject(new Error(`It ended with ${code} before it listened: ${stderr}`)))
-  ])
-  const { hostname, port } = new URL(url)
+  const url = await Promise.race([printed(child.stdout, () => output.stdout, ADDRESS), endedEarly(cleaned)])
   return {
-    url,
-    host: hostname,
-    port: Number(port),
+    ...addressOf(url),
     signal,
     ended: cleaned,
     printed: (pattern) => printed(child.stdout, () => output.stdout, pattern),
@@ -78,6 +76,66 @@ export const startService = async (
     }
   }
 }
+
+/**
+ * Serves in this process, which costs a tenth of a child process. For tests that need no process of their own: there are
+ * no signals, and the metrics are those of all servers in the process.
+ */
+export const serveInProcess = async (settings: Environment = {}): Promise<Served> => {
+  // Imported here because most tests of the program do not need its sources.
+  const [{ serve }, { outputSettings }, { outcomeOf }, Log] = await Promise.all([
+    import("../app/serve.ts"),
+    import("../app/settings.ts"),
+    import("../app/run.ts"),
+    import("../adapters/runtimes/log.ts")
+  ])
+  const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
+  const output = { stdout: "", stderr: "" }
+  const printing = Layer.unwrapEffect(
+    Effect.map(outputSettings, ({ logFormat, logLevel }) =>
+      Layer.mergeAll(
+        Log.layerWith(logFormat, (text) => {
+          output.stderr += text
+        }),
+        Logger.minimumLogLevel(logLevel),
+        Layer.setUnhandledErrorLogLevel(Option.none())
+      )
+    )
+  )
+  const printTo = (stream: keyof typeof output) => (line: unknown) =>
+    Effect.sync(() => {
+      output[stream] += `${line}\n`
+    })
+  const program = Effect.flatMap(Effect.console, (console) =>
+    Console.withConsole(serve, { ...console, log: printTo("stdout"), error: printTo("stderr") })
+  )
+  const environment = { EARSHOT_DATA_DIR: folder, EARSHOT_BOOTSTRAP_KEY: KEY, ...settings }
+  const fiber = Effect.runFork(Effect.withConfigProvider(Effect.provide(program, printing), configOf(environment)))
+  const ended = Effect.runPromise(Fiber.await(fiber))
+    .then((exit) => {
+      const { code, report } = outcomeOf(exit, { args: ["serve"], runsUntilStopped: true })
+      return { code, stdout: output.stdout, stderr: output.stderr + report }
+    })
+    .finally(() => rm(folder, { recursive: true, force: true }))
+  const printedHere = async (pattern: RegExp) => {
+    await until(`the server prints ${pattern}`, () => pattern.test(output.stdout))
+    const [whole, group] = pattern.exec(output.stdout) ?? []
+    return group ?? whole ?? ""
+  }
+  const url = await Promise.race([printedHere(ADDRESS), endedEarly(ended)])
+  return {
+    ...addressOf(url),
+    printed: printedHere,
+    stop: () => {
+      Effect.runFork(Fiber.interrupt(fiber))
+      return ended
+    }
+  }
+}
+
+/** In this process on Node, as a process of its own on Deno. */
+export const serveOn = (runtime: RuntimeName, settings: Environment = {}): Promise<Served> =>
+  runtime === "node" ? serveInProcess(settings) : startService(runtime, settings)
 
 /** Runs a command to its end. */
 export const runCommand = async (
@@ -102,8 +160,7 @@ export const runInProcess = (args: ReadonlyArray<string>, settings: Environment 
       import("../app/run.ts")
     ])
     const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
-    const environment = { ...baseSettings, PORT: "0", EARSHOT_DATA_DIR: folder, ...settings }
-    const known = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const environment = { EARSHOT_DATA_DIR: folder, ...settings }
     const output = { stdout: "", stderr: "" }
     const { stdout, stderr } = process
     const original = [stdout.write, stderr.write] as const
@@ -114,7 +171,7 @@ export const runInProcess = (args: ReadonlyArray<string>, settings: Environment 
     stdout.write = capture("stdout")
     stderr.write = capture("stderr")
     try {
-      const program = Effect.withConfigProvider(commands(args), ConfigProvider.fromMap(new Map(known)))
+      const program = Effect.withConfigProvider(commands(args), configOf(environment))
       const exit = await Effect.runPromiseExit(program)
       const { code, report } = outcomeOf(exit, { args, runsUntilStopped: runsUntilStopped(args) })
       return { code, stdout: output.stdout, stderr: output.stderr + report }
@@ -146,6 +203,25 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 /** Without the demo feed: only the test's own events. */
 /** Without a limit on requests: many tests send them as fast as they can. */
 const baseSettings = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off", EARSHOT_LIMIT_REQUESTS: "0" }
+
+/** Settings for a program in this process. */
+const configOf = (settings: Environment): ConfigProvider.ConfigProvider => {
+  const all = Object.entries({ ...baseSettings, PORT: "0", ...settings })
+  return ConfigProvider.fromMap(new Map(all.filter((entry): entry is [string, string] => entry[1] !== undefined)))
+}
+
+/** The first line of the output of a server. */
+const ADDRESS = /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/
+
+const addressOf = (url: string) => {
+  const { hostname, port } = new URL(url)
+  return { url, host: hostname, port: Number(port) }
+}
+
+const endedEarly = async (ended: Promise<Ended>): Promise<never> => {
+  const { code, stderr } = await ended
+  throw new Error(`It ended with ${code} before it listened: ${stderr}`)
+}
 
 const runtimeCommands: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
   // Not `process.execPath`: the tests may run on Deno. The long tests set another version.

@@ -3,18 +3,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { eventually } from "./eventually.ts"
 import { call, draft, xPost } from "./gateway/client.ts"
+import { sized } from "./long.ts"
 import { KEY, type Running, START_MILLIS, startService } from "./program.ts"
 import { temporaryDatabase, temporaryFolder } from "./stores.ts"
 
 type Settings = Readonly<Record<string, string>>
 
+/** The short form runs on Postgres. */
 const stores = [
   ["the embedded store", Effect.map(temporaryFolder, (folder): Settings => ({ EARSHOT_DATA_DIR: folder }))],
   ["Postgres", Effect.map(temporaryDatabase, ({ url }): Settings => ({ DATABASE_URL: Redacted.value(url) }))]
 ] as const
 
 describe("kill -9 during a promotion", { timeout: 3 * START_MILLIS }, () => {
-  for (const [name, open] of stores) {
+  for (const [name, open] of stores.slice(sized(1, 0))) {
     it.scopedLive(`loses no match of the shadow, with ${name}`, () =>
       Effect.gen(function* () {
         const settings = yield* open

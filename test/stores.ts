@@ -43,6 +43,12 @@ export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Laye
   ["Postgres", Layer.provide(stores.layer, postgresClient)]
 ]
 
+/** For suites about something else than the store: the short form leaves out PGlite, which runs the SQL of Postgres. */
+export const storesOfDoors = sized(
+  everyStore.filter(([name]) => name !== "PGlite"),
+  everyStore
+)
+
 /** Few on PGlite in the short form: it runs the SQL of Postgres, one statement after the other. */
 export const rounds = (store: string, all: number): number =>
   store === "PGlite" ? sized(Math.ceil(all / 8), all) : all

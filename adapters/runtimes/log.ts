@@ -6,13 +6,15 @@ import { withSources } from "./stacks.ts"
 
 export type LogFormat = "json" | "pretty"
 
-export const layerWith = (format: LogFormat): Layer.Layer<never> =>
+export const layerWith = (format: LogFormat, write: (text: string) => void = toStandardError): Layer.Layer<never> =>
   Logger.replace(
     Logger.defaultLogger,
-    Logger.make((entry) => process.stderr.write(`${(format === "json" ? jsonLine : plainLine)(lineOf(entry))}\n`))
+    Logger.make((entry) => write(`${(format === "json" ? jsonLine : plainLine)(lineOf(entry))}\n`))
   )
 
 // ---- helpers ----
+
+const toStandardError = (text: string): void => void process.stderr.write(text)
 
 interface Line {
   readonly at: string

@@ -1,12 +1,12 @@
 /** The docs page runs in an origin of its own: its scripts cannot read the key that the console keeps. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { describeInBrowser } from "../console/browser.ts"
-import { type Running, START_MILLIS, startService } from "../program.ts"
+import { type Served, START_MILLIS, serveInProcess } from "../program.ts"
 
 describeInBrowser("/docs", (openPage) => {
-  let running: Running | undefined
+  let running: Served | undefined
   beforeAll(async () => {
-    running = await startService("node")
+    running = await serveInProcess()
   }, START_MILLIS)
   afterAll(() => running?.stop(), START_MILLIS)
 

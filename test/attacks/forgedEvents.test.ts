@@ -7,12 +7,12 @@ import { call, draft, type Target, xPost } from "../gateway/client.ts"
 import { serve, serviceOn } from "../gateway/inProcess.ts"
 import { openStream } from "../gateway/sse.ts"
 import { localPlatforms } from "../platforms.ts"
-import { everyStore } from "../stores.ts"
+import { storesOfDoors } from "../stores.ts"
 
 const FORGED = [xPost("1", "storm forged"), xPost("2", "storm forged")]
 const SHARED = [xPost("2", "storm shared"), xPost("3", "storm shared")]
 
-for (const [name, stores] of everyStore) {
+for (const [name, stores] of storesOfDoors) {
   describe(`Events sent by another account, on ${name}`, () => {
     it.scopedLive("reach no matches, streams, webhooks or backtests, and suppress no shared event", () =>
       Effect.gen(function* () {

@@ -15,7 +15,7 @@ import { Treatment } from "../../gateway/mcp/untrusted.ts"
 import { draft, type Json, call as post, type Target } from "../gateway/client.ts"
 import { type Agent, type Called, connect } from "../gateway/mcp/session.ts"
 import { isLong } from "../long.ts"
-import { KEY, ROOT, type Running, runInProcess, startService } from "../program.ts"
+import { KEY, ROOT, runInProcess, type Served, serveInProcess } from "../program.ts"
 
 /** One technique per file. */
 interface Attack {
@@ -53,13 +53,13 @@ const MAX_TEXT_CHARACTERS = 2_000 + 2_500
 const MAX_STRUCTURED_CHARACTERS = 8_000 + 2_500
 const MAX_SUMMARY_CHARACTERS = 1_000 + 2_500
 
-let server: Running
+let server: Served
 let target: Target
 let agents: ReadonlyArray<readonly [door: string, agent: Agent]>
 let rule: string
 
 beforeAll(async () => {
-  server = await startService("node", { EARSHOT_DEMO_FEED: "off" })
+  server = await serveInProcess()
   target = { ...server, key: KEY }
   const headers = { authorization: `Bearer ${KEY}` }
   const http = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } })
@@ -98,7 +98,7 @@ describe("attack corpus", () => {
       const tried = agents.slice(0, everyDoor ? agents.length : 1)
       for (const [door, agent] of tried) {
         const next = { rule_id: rule, cursor, limit: 1, timeout_seconds: 20 }
-        const check = { overrides: { x: "quake" }, backtest: { samples: 1 } }
+        const check = { overrides: { x: "quake" }, backtest: { events: 1, samples: 1 } }
         const waited = await agent.call("wait_for_matches", { ...next, full: true })
         const listed = await agent.call("list_matches", { rule_id: rule, limit: 1, full: true })
         const checked = await agent.call("check_rule", { ...check, full: true })

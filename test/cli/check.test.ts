@@ -7,7 +7,7 @@ import { serve } from "../../simulator/server.ts"
 import { untilTrue } from "../eventually.ts"
 import { call, xPost } from "../gateway/client.ts"
 import { connect } from "../gateway/mcp/session.ts"
-import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
+import { KEY, runInProcess, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 
 describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
   it.scopedLive("says what a backtest is based on, and shows X's counts, the price and the overlap", () =>
@@ -102,7 +102,7 @@ describe("a check on a platform in process", { timeout: START_MILLIS * 2 }, () =
   it.scopedLive("does not claim that the platform was asked", () =>
     Effect.gen(function* () {
       const service = yield* Effect.acquireRelease(
-        Effect.promise(() => startService("node", {})),
+        Effect.promise(() => serveInProcess({})),
         (running) => Effect.promise(() => running.stop())
       )
       const { platform_verdict } = yield* checked(service, "storm")
@@ -136,7 +136,7 @@ const started = (settings: Readonly<Record<string, string>> = {}) =>
     const address = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
     const service = yield* Effect.acquireRelease(
       Effect.promise(() =>
-        startService("node", {
+        serveInProcess({
           X_BASE_URL: `${address}/`,
           X_BEARER_TOKEN: simulator.control.settings.x.bearer_token,
           ...settings
@@ -147,9 +147,9 @@ const started = (settings: Readonly<Record<string, string>> = {}) =>
     return { simulator, service, address }
   })
 
-const target = ({ url, host, port }: Running) => ({ url, host, port, key: KEY })
+const target = ({ url, host, port }: Served) => ({ url, host, port, key: KEY })
 
-const created = (service: Running, filter: string) =>
+const created = (service: Served, filter: string) =>
   Effect.promise(async () => {
     const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: filter } }
     const { status, body } = await call(target(service), "/api.CreateRule", draft)
@@ -162,7 +162,7 @@ const watching = ({ control }: Simulator.Simulator) =>
     Effect.map(control.state, ({ x }) => x.connections.length > 0)
   )
 
-const matched = (service: Running, count: number) =>
+const matched = (service: Served, count: number) =>
   untilTrue(
     `${count} matches are stored`,
     Effect.promise(async () => {
@@ -171,7 +171,7 @@ const matched = (service: Running, count: number) =>
     })
   )
 
-const checked = (service: Running, filter: string) =>
+const checked = (service: Served, filter: string) =>
   Effect.promise(async () => {
     const request = { overrides: { x: filter }, backtest: {}, ask_platforms: true }
     const { status, body } = await call(target(service), "/rules/check", request)
@@ -180,7 +180,7 @@ const checked = (service: Running, filter: string) =>
     return body["platforms"]?.["x"] as any
   })
 
-const callTool = (service: Running, request: Readonly<Record<string, unknown>>) =>
+const callTool = (service: Served, request: Readonly<Record<string, unknown>>) =>
   Effect.promise(async () => {
     const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
       requestInit: { headers: { authorization: `Bearer ${KEY}` } }
@@ -191,5 +191,5 @@ const callTool = (service: Running, request: Readonly<Record<string, unknown>>) 
     return answer
   })
 
-const earshot = (service: Running, ...args: ReadonlyArray<string>) =>
+const earshot = (service: Served, ...args: ReadonlyArray<string>) =>
   Effect.promise(() => runInProcess(["check", "-p", "x", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))

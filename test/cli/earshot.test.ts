@@ -8,7 +8,17 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { settings } from "../../app/settings.ts"
 import { chunk, LAST_CHUNK, open, requestText } from "../gateway/raw.ts"
 import { sized } from "../long.ts"
-import { type Ended, KEY, ROOT, RUNTIMES, runCommand, runInProcess, START_MILLIS, startService } from "../program.ts"
+import {
+  type Ended,
+  KEY,
+  ROOT,
+  RUNTIMES,
+  runCommand,
+  runInProcess,
+  START_MILLIS,
+  serveInProcess,
+  startService
+} from "../program.ts"
 
 /** Without the info logs of a new store. */
 const node = (args: ReadonlyArray<string>, settings?: Readonly<Record<string, string>>) =>
@@ -190,11 +200,11 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.notInclude(second.stderr, "Created a new store")
 
     const withoutKey = { ...local, EARSHOT_BOOTSTRAP_KEY: undefined }
-    const service = await startService("node", withoutKey)
+    const service = await serveInProcess(withoutKey)
     await service.printed(/\nThe account "default" has no active API key: create one with earshot keys create\n/)
     await node(["keys", "create"], local)
     await service.stop()
-    const again = await startService("node", withoutKey)
+    const again = await serveInProcess(withoutKey)
     await again.printed(/Demo feed: off\n/)
     assert.notInclude((await again.stop()).stdout, "no active API key")
     rmSync(folder, { recursive: true, force: true })
@@ -248,7 +258,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 
   it.skipIf(!existsSync("/proc/self"))("keys create fails if the folder of the store cannot be created", async () => {
     for (const runtime of RUNTIMES) {
-      const ended = await runCommand(runtime, ["keys", "create"], { EARSHOT_DATA_DIR: "/proc/earshot/data" })
+      const local = { EARSHOT_DATA_DIR: "/proc/earshot/data" }
+      const ended = await (runtime === "node"
+        ? node(["keys", "create"], local)
+        : runCommand(runtime, ["keys", "create"], local))
       assertPlain(ended, /^earshot: Cannot open the store at "\/proc\/earshot\/data": the folder cannot be written/)
     }
   })

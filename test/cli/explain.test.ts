@@ -1,14 +1,14 @@
 /** `earshot explain` on a running server: a match, a miss, and the hits of a rule. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { call, draft, xPost } from "../gateway/client.ts"
-import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
+import { KEY, runInProcess, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 
 describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
-  let server: Running
+  let server: Served
   let rule = ""
   let match = ""
   beforeAll(async () => {
-    server = await startService("node", { EARSHOT_DEMO_FEED: "off" })
+    server = await serveInProcess()
     const target = { ...server, key: KEY }
     rule = String((await call(target, "/api.CreateRule", draft("storm -is:retweet", ["x"]))).body["rule_id"])
     await call(target, "/local/events", [xPost("1", "A storm is coming"), xPost("2", "A calm\u001b[31m evening")])

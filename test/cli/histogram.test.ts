@@ -4,13 +4,13 @@ import { drawBars } from "../../cli/histogram.ts"
 import type { Histogram } from "../../core/matches/Histogram.ts"
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import { call, xPost } from "../gateway/client.ts"
-import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
+import { KEY, runInProcess, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 
 describe("earshot matches histogram", { timeout: START_MILLIS * 2 }, () => {
-  let server: Running
+  let server: Served
   let rule = ""
   beforeAll(async () => {
-    server = await startService("node")
+    server = await serveInProcess()
     const target = { ...server, key: KEY }
     const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm" } }
     rule = String((await call(target, "/api.CreateRule", draft)).body["rule_id"])

@@ -12,14 +12,14 @@ import { toolbox } from "../../gateway/mcp/tools.ts"
 import { call as post, xPost } from "../gateway/client.ts"
 import { connect, MODERN, session } from "../gateway/mcp/session.ts"
 import { isLong, sized } from "../long.ts"
-import { KEY, ROOT, type Running, runInProcess, startCommand, startService } from "../program.ts"
+import { KEY, ROOT, runInProcess, type Served, serveInProcess, startCommand } from "../program.ts"
 
-let server: Running
+let server: Served
 let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
-  server = await startService("node")
+  server = await serveInProcess()
 })
 
 afterAll(async () => {
@@ -57,7 +57,7 @@ describe("earshot mcp", () => {
     })
   }
 
-  it("serves a whole session on the local store, with the demo feed, and creates no key", async () => {
+  it("serves a whole session on the local store, with the demo feed, creates no key, and shares the store", async () => {
     const agent = await connect(transport({ EARSHOT_DEMO_FEED: "on" }))
     await session(agent, { word: "nasa", publish: () => Promise.resolve() })
     const kept = await agent.call("create_rule", { ...NASA, name: "Kept" })
@@ -66,9 +66,17 @@ describe("earshot mcp", () => {
 
     const keys = await runInProcess(["keys", "list"], { EARSHOT_DATA_DIR: folder })
     assert.match(keys.stdout, /No keys yet/, "the first start of the server still prints a key")
-    const again = await connect(transport({}))
-    assert.match((await again.call("list_rules")).text, /"Kept"/, "the rule is stored")
-    await again.client.close()
+
+    const holder = await connect(transport({}))
+    assert.match((await holder.call("list_rules")).text, /"Kept"/, "the rule is stored")
+    // The second one uses the process that already uses the store, through its operator socket.
+    const second = await connect(transport({}))
+    assert.isFalse((await second.call("create_rule", { ...NASA, name: "Of the second" })).isError)
+    assert.match((await holder.call("list_rules")).text, /"Of the second"/)
+    const listed = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: folder })
+    assert.match(listed.stdout, /Of the second/)
+    await second.client.close()
+    await holder.client.close()
   })
 
   it("answers initialize and lists the tools before its store is ready, and calls wait for it", async () => {
@@ -90,17 +98,6 @@ describe("earshot mcp", () => {
     await agent.client.close()
     silent.close()
     await rm(blocked, { recursive: true, force: true })
-  })
-
-  it("uses the process that already uses the store, through its operator socket", async () => {
-    const holder = await connect(transport({}))
-    const second = await connect(transport({}))
-    assert.isFalse((await second.call("create_rule", { ...NASA, name: "Of the second" })).isError)
-    assert.match((await holder.call("list_rules")).text, /"Of the second"/)
-    const listed = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: folder })
-    assert.match(listed.stdout, /Of the second/)
-    await second.client.close()
-    await holder.client.close()
   })
 
   it("tools fail with advice when the remote server is unreachable or rejects the key", async () => {
@@ -222,10 +219,10 @@ describe("MCP Inspector", () => {
             check_rule: await use("check_rule", overrides),
             list_rules: await use("list_rules"),
             list_matches: await use("list_matches", "limit=1"),
-            wait_for_matches: await use("wait_for_matches", rule, "timeout_seconds=1")
+            wait_for_matches: await use("wait_for_matches", rule, "timeout_seconds=1"),
+            delete_rule: await use("delete_rule", rule)
           }
-        : {}),
-      delete_rule: await use("delete_rule", rule)
+        : {})
     }
     const names = tools?.map(({ name }) => name) ?? []
     if (isLong) assert.sameMembers(names, Object.keys(called))
@@ -323,7 +320,7 @@ const run = (
   })
 
 /** A proxy that adds the key, which the suite cannot send. */
-const keyProxy = async ({ host, port }: Running): Promise<{ readonly url: string; readonly close: () => void }> => {
+const keyProxy = async ({ host, port }: Served): Promise<{ readonly url: string; readonly close: () => void }> => {
   const proxy = createServer((incoming, answer) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${KEY}` }
     const outgoing = request({ host, port, path: incoming.url, method: incoming.method, headers }, (given) => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
-import { KEY, type Running, runInProcess, startService } from "../program.ts"
+import { KEY, runInProcess, type Served, serveInProcess } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
 const WRONG = "an-unknown-token-for-this-test"
@@ -177,22 +177,22 @@ describe("earshot platforms", () => {
 
 const started = (settings: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
-    Effect.promise(() => startService("node", settings)),
+    Effect.promise(() => serveInProcess(settings)),
     (service) => Effect.promise(() => service.stop())
   )
 
-const platforms = (service: Running, ...args: ReadonlyArray<string>) =>
+const platforms = (service: Served, ...args: ReadonlyArray<string>) =>
   Effect.promise(() => runInProcess(["platforms", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads deep into answers of several shapes
-const request = (service: Running, path: string, body?: object): Effect.Effect<any> =>
+const request = (service: Served, path: string, body?: object): Effect.Effect<any> =>
   Effect.promise(async () => {
     const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" }
     const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }
     return (await fetch(service.url + path, { headers, ...post })).json()
   })
 
-const create = (service: Running, platform: string) =>
+const create = (service: Served, platform: string) =>
   Effect.promise(async () => {
     const answer = await fetch(`${service.url}/api.CreateRule`, {
       method: "POST",

@@ -16,10 +16,11 @@ import {
   KEY,
   ROOT,
   RUNTIMES,
-  type Running,
   type RuntimeName,
   runInProcess,
+  type Served,
   START_MILLIS,
+  serveInProcess,
   startCommand,
   startService
 } from "../program.ts"
@@ -31,13 +32,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const LINES = sized(2_400, 20_000)
 
 describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
-  let service: Running | undefined
+  let service: Served | undefined
   const target = (): Target => {
     if (service === undefined) throw new Error("The service is not running")
     return { url: service.url, host: service.host, port: service.port, key: KEY }
   }
   beforeAll(async () => {
-    service = await startService("node")
+    service = await serveInProcess()
   }, START_MILLIS)
   afterAll(async () => void (await service?.stop()), START_MILLIS)
 
@@ -142,7 +143,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
   }
 
   it("fails for a real platform, without advice to skip lines", async () => {
-    const real = await startService("node", { X_BEARER_TOKEN: "a-token-of-nobody", X_BASE_URL: "http://127.0.0.1:9" })
+    const real = await serveInProcess({ X_BEARER_TOKEN: "a-token-of-nobody", X_BASE_URL: "http://127.0.0.1:9" })
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     const ended = await run(["--url", real.url, file])
     await real.stop()

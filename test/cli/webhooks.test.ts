@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"
 import { call, xPost } from "../gateway/client.ts"
+import { isLong } from "../long.ts"
 import {
   type Ended,
   KEY,
@@ -13,7 +14,7 @@ import {
   runCommand,
   runInProcess,
   START_MILLIS,
-  startService
+  serveInProcess
 } from "../program.ts"
 
 const ALLOWED = { EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8" }
@@ -24,13 +25,15 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
       let status = 204
       const receiver = yield* startReceiver((_, response) => void response.writeHead(status).end("\u001b[2Jgone"))
       const service = yield* Effect.acquireRelease(
-        Effect.promise(() => startService("node", ALLOWED)),
+        Effect.promise(() => serveInProcess(ALLOWED)),
         (running) => Effect.promise(() => running.stop())
       )
       const remote = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
       const run = (...args: ReadonlyArray<string>) => Effect.promise(() => runInProcess(["webhooks", ...args], remote))
       const runOn = (runtime: RuntimeName, ...args: ReadonlyArray<string>) =>
-        Effect.promise(() => runCommand(runtime, ["webhooks", ...args], remote))
+        Effect.promise(() =>
+          isLong ? runCommand(runtime, ["webhooks", ...args], remote) : runInProcess(["webhooks", ...args], remote)
+        )
       const target = { url: service.url, host: service.host, port: service.port, key: KEY }
       const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm" } }
       const rule = yield* Effect.promise(() => call(target, "/api.CreateRule", draft))

@@ -12,7 +12,7 @@ import { type Fleet, makeFleet, type Server } from "./fleet.ts"
 const ROUNDS = sized(1, 10)
 
 /** In one request, which takes some seconds. */
-const EVENTS = 4_000
+const EVENTS = sized(2_000, 4_000)
 
 /** Two servers use each text, so that creates and deletes of equal texts meet. */
 const TEXTS = ["amber", "birch", "cedar"]

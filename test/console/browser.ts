@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { onDisk } from "../memoryDisk.ts"
 
 /** Runs the tests in Chromium. Without one they are skipped with the reason; under `CI=true` they fail. */
 export const describeInBrowser = (name: string, tests: (openPage: OpenPage) => void): void => {
@@ -82,7 +83,10 @@ const findExecutable = async (): Promise<
   if (process.platform !== "linux" || process.arch !== "x64") return undefined
   const { default: packaged } = await import("@sparticuz/chromium")
   // In a single process, the browser ends with its first closed context.
-  return { path: await packaged.executablePath(), args: packaged.args.filter((arg) => arg !== "--single-process") }
+  return {
+    path: await onDisk(() => packaged.executablePath()),
+    args: packaged.args.filter((arg) => arg !== "--single-process")
+  }
 }
 
 const executable = await findExecutable()

@@ -5,18 +5,18 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { call, draft, firehoseUpdate, xPost } from "../gateway/client.ts"
-import { KEY, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-test-"))
 
-let server: Running
+let server: Served
 
 const send = (...events: ReadonlyArray<unknown>) =>
   Promise.all(events.map((event) => call({ ...server, key: KEY }, "/local/events", event)))
 
 beforeAll(async () => {
-  server = await startService("node", { EARSHOT_DATA_DIR: folder })
+  server = await serveInProcess({ EARSHOT_DATA_DIR: folder })
   await call({ ...server, key: KEY }, "/api.CreateRule", { ...draft("storm", ["x", "firehose"]), name: "Storms" })
 }, START_MILLIS)
 
@@ -78,7 +78,7 @@ describeInBrowser("the matches page", (openPage) => {
     await page.getByText(String(texts[3])).waitFor()
     await server.stop()
     await page.getByText("Reconnecting…").waitFor()
-    server = await startService("node", { EARSHOT_DATA_DIR: folder, PORT: String(server.port) })
+    server = await serveInProcess({ EARSHOT_DATA_DIR: folder, PORT: String(server.port) })
     await send(...posts.slice(4, 8))
     await page.getByText(String(texts[7])).waitFor({ timeout: START_MILLIS })
     await send(...posts.slice(8))

@@ -2,13 +2,13 @@
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { call, draft } from "../gateway/client.ts"
-import { KEY, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
 
-let server: Running
+let server: Served
 
 beforeAll(async () => {
-  server = await startService("node", { EARSHOT_DEMO_FEED: "on" })
+  server = await serveInProcess({ EARSHOT_DEMO_FEED: "on" })
 }, START_MILLIS)
 
 afterAll(() => server.stop())

@@ -8,12 +8,12 @@ import { type AccountId, Ids } from "../../core/model/Ids.ts"
 import { type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
 import { forgetReplaced } from "../../core/shadows/forgetReplaced.ts"
 import { type Pair, ShadowStore } from "../../core/shadows/ShadowStore.ts"
-import { everyStore } from "../stores.ts"
+import { storesOfDoors } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 const ids = Layer.provide(Ids.layer, RuntimeEntropy.layer)
 
-for (const [name, stores] of everyStore) {
+for (const [name, stores] of storesOfDoors) {
   withLayer(Layer.merge(stores, ids), { excludeTestServices: true, timeout: "120 seconds" })(
     `promotions on ${name}`,
     (it) => {

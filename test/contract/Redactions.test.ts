@@ -8,10 +8,10 @@ import { Entropy } from "../../core/model/Entropy.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import { fakes } from "../core/world.ts"
-import { everyStore } from "../stores.ts"
+import { storesOfDoors } from "../stores.ts"
 import { newAccount, newMatch, visibleRule } from "./samples.ts"
 
-for (const [name, stores] of everyStore) {
+for (const [name, stores] of storesOfDoors) {
   const layer = Redactions.layer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(RecentEvents.layerWith({ keep: 100 }), Layer.provideMerge(fakes, Platforms.layer))

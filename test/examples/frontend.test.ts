@@ -6,14 +6,14 @@ import { EventSource } from "eventsource"
 import { build } from "vite"
 import { connect } from "../../examples/frontend/client.ts"
 import { draft, xPost } from "../gateway/client.ts"
-import { KEY, ROOT, startService } from "../program.ts"
+import { KEY, ROOT, serveInProcess } from "../program.ts"
 import { temporaryFolder } from "../stores.ts"
 
 describe("examples/frontend", () => {
   it.scopedLive("its client creates a rule and hears of what it matches", () =>
     Effect.gen(function* () {
       const { url } = yield* Effect.acquireRelease(
-        Effect.promise(() => startService("node")),
+        Effect.promise(() => serveInProcess()),
         (running) => Effect.promise(() => running.stop())
       )
       // As every browser has it.

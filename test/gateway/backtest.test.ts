@@ -1,4 +1,4 @@
-/** Backtests in the real program on its embedded store: exact, immediate, and stable across restarts. */
+/** Backtests in the whole service on its embedded store: exact, immediate, and stable across restarts. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,13 +7,13 @@ import { createTRPCClient, httpLink } from "@trpc/client"
 import type { CheckResult } from "../../core/rules/RuleCheck.ts"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { isLong } from "../long.ts"
-import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 import { assertError, call, firehoseUpdate, type Target, xPost } from "./client.ts"
 
 for (const runtime of RUNTIMES) {
   describe(`a backtest on ${runtime}`, { timeout: START_MILLIS * 2 }, () => {
     let folder = ""
-    let running: Running | undefined
+    let running: Served | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")
       return { url: running.url, host: running.host, port: running.port, key: KEY }
@@ -25,7 +25,7 @@ for (const runtime of RUNTIMES) {
     }
     const restart = async (settings: Readonly<Record<string, string>> = {}) => {
       await stop()
-      running = await startService(runtime, { EARSHOT_DATA_DIR: folder, ...settings })
+      running = await serveOn(runtime, { EARSHOT_DATA_DIR: folder, ...settings })
     }
     const backtest = async (overrides: object, request: object = { events: 100_000 }) => {
       const { status, body } = await call(target(), "/rules/check", { overrides, backtest: request })

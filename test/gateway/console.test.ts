@@ -6,7 +6,7 @@ import * as NodeServer from "../../adapters/runtimes/node.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import type { ConsoleFiles } from "../../gateway/http/console.ts"
-import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 import { answerOf, assertError } from "./client.ts"
 import { service } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -171,9 +171,9 @@ describe("/console", () => {
 
 for (const runtime of RUNTIMES) {
   describe(`/console on ${runtime}`, { timeout: 30_000 }, () => {
-    let running: Running | undefined
+    let running: Served | undefined
     beforeAll(async () => {
-      running = await startService(runtime)
+      running = await serveOn(runtime)
     }, START_MILLIS)
     afterAll(async () => {
       await running?.stop()
@@ -224,13 +224,13 @@ for (const runtime of RUNTIMES) {
 
 describe("serve", { timeout: START_MILLIS }, () => {
   it("prints the address alone when there is a key already", async () => {
-    const running = await startService("node")
+    const running = await serveOn("node")
     assert.strictEqual(await running.printed(/^Console: .*\n/m), `Console: ${running.url}/console\n`)
     assert.notInclude((await running.stop()).stdout, KEY)
   })
 
   it("has no console with EARSHOT_CONSOLE=off", async () => {
-    const running = await startService("node", { EARSHOT_CONSOLE: "off", EARSHOT_BOOTSTRAP_KEY: undefined })
+    const running = await serveOn("node", { EARSHOT_CONSOLE: "off", EARSHOT_BOOTSTRAP_KEY: undefined })
     await running.printed(/first API key/)
     assertError(await answerOf(await fetch(`${running.url}/console`)), 404, "not_found", /^Cannot find path/)
     const info = await answerOf(await fetch(running.url, { headers: { accept: "text/html" } }))

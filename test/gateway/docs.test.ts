@@ -1,12 +1,12 @@
 /** The docs page loads everything from its own origin. Its appearance is not tested. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 
 for (const runtime of RUNTIMES) {
   describe(`/docs on ${runtime}`, { timeout: 30_000 }, () => {
-    let running: Running | undefined
+    let running: Served | undefined
     beforeAll(async () => {
-      running = await startService(runtime)
+      running = await serveOn(runtime)
     }, START_MILLIS)
     afterAll(async () => {
       await running?.stop()

@@ -14,14 +14,14 @@ import { startReceiver } from "../adapters/webhooks/receiver.ts"
 import { until } from "../eventually.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryStores } from "../stores/memoryStores.ts"
-import { everyStore, pgliteClient, postgresClient } from "../stores.ts"
+import { pgliteClient, postgresClient, storesOfDoors } from "../stores.ts"
 import { type Answer, assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, serviceOn, X_LIMIT } from "./inProcess.ts"
 import { connect } from "./mcp/session.ts"
 
 const platforms = () => localPlatforms({ x: X_LIMIT }, { webhooks: 20 })
 
-for (const [store, stores] of everyStore) {
+for (const [store, stores] of storesOfDoors) {
   // The same client as that of the stores.
   const client = store === "PGlite" ? pgliteClient : store === "Postgres" ? postgresClient : Layer.empty
   const service = Layer.merge(serviceOn(platforms(), stores), client)

@@ -8,6 +8,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
+import { sized } from "../long.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
@@ -15,6 +16,8 @@ import { exchange, requestText } from "./raw.ts"
 import { type EventStream, nextMatch, openStream } from "./sse.ts"
 
 const PATH = "/matches/stream"
+
+const LISTENERS = sized(100, 300)
 
 describe("GET /matches/stream", () => {
   it.scopedLive("sends each match as it is stored, as server-sent events", () =>
@@ -144,8 +147,8 @@ describe("GET /matches/stream", () => {
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* newRule(ann, "word", ["x"])
-      const streams = yield* Effect.forEach(Array.from({ length: 300 }), () => listen(ann), { concurrency: 50 })
-      assert.strictEqual(yield* openStreams(ann), 300)
+      const streams = yield* Effect.forEach(Array.from({ length: LISTENERS }), () => listen(ann), { concurrency: 50 })
+      assert.strictEqual(yield* openStreams(ann), LISTENERS)
       const [id] = yield* publishSome(ann, 1)
       const received = yield* promise(() => Promise.all(streams.map(nextMatch)))
       for (const match of received) assert.strictEqual(match?.id, id)
@@ -166,10 +169,10 @@ describe("GET /matches/stream", () => {
       const [socket] = accepted
       if (socket === undefined) return assert.fail("No connection was accepted")
 
-      const filling = "word ".repeat(2_000)
+      const filling = "word ".repeat(8_000)
       const ids: Array<string> = []
       // Far more than the socket buffers hold.
-      while (ids.length < 3_000) ids.push(...(yield* publishSome(ann, 100, filling)))
+      while (ids.length < 750) ids.push(...(yield* publishSome(ann, 25, filling)))
       for (const id of ids) assert.strictEqual((yield* promise(() => nextMatch(other)))?.id, id)
       const size = ids.length * filling.length
       assert.isBelow(socket.bytesWritten, size / 2, "unread matches are not sent")

@@ -8,7 +8,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { type Received, startReceiver } from "../adapters/webhooks/receiver.ts"
 import { eventually } from "../eventually.ts"
-import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
+import { KEY, runInProcess, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { assertError, call, draft, type Json, type Target, xPost } from "./client.ts"
 import { connect } from "./mcp/session.ts"
@@ -19,8 +19,8 @@ const OPERATOR_KEY = "key-of-the-operator-of-this-server"
 describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
   let scope: Scope.CloseableScope
   /** Ann, Bob and events use `far`; the operator redacts on `near`. */
-  let near: Running
-  let far: Running
+  let near: Served
+  let far: Served
   let bobsKey = ""
   let receiver: { readonly received: ReadonlyArray<Received>; readonly url: string }
   let posts = 0
@@ -34,8 +34,8 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
       EARSHOT_OPERATOR_KEY: OPERATOR_KEY,
       EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8"
     }
-    near = await startService("node", settings)
-    far = await startService("node", settings)
+    near = await serveInProcess(settings)
+    far = await serveInProcess(settings)
     const created = await runInProcess(["keys", "create", "--account", "bob", "--json"], settings)
     bobsKey = JSON.parse(created.stdout).key
   }, 3 * START_MILLIS)

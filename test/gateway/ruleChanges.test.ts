@@ -2,11 +2,11 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect } from "effect"
 import { localPlatforms } from "../platforms.ts"
-import { everyStore } from "../stores.ts"
+import { storesOfDoors } from "../stores.ts"
 import { assertError, call, draft, type Json, type Target, xPost } from "./client.ts"
 import { serve, serviceOn } from "./inProcess.ts"
 
-for (const [name, stores] of everyStore) {
+for (const [name, stores] of storesOfDoors) {
   const service = serviceOn(localPlatforms({ x: 2 }), stores)
   withLayer(service, { excludeTestServices: true, timeout: "60 seconds" })(`changes of a rule on ${name}`, (it) => {
     const test = (title: string, body: (ann: Target, bob: Target) => Promise<void>) =>

@@ -3,19 +3,19 @@ import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
-import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
 
 for (const runtime of RUNTIMES) {
   describe(`tRPC on ${runtime}`, { timeout: 30_000 }, () => {
-    let running: Running | undefined
+    let running: Served | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")
       return { url: running.url, host: running.host, port: running.port, key: KEY }
     }
     beforeAll(async () => {
-      running = await startService(runtime)
+      running = await serveOn(runtime)
     }, START_MILLIS)
     afterAll(async () => {
       assert.strictEqual((await running?.stop())?.code, 0)

@@ -4,20 +4,20 @@ import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, type TRPCC
 import type { inferRouterInputs } from "@trpc/server"
 import { EventSource } from "eventsource"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
-import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
 import { openStream } from "./sse.ts"
 
 for (const runtime of RUNTIMES) {
   describe(`matches.watch on ${runtime}`, { timeout: 60_000 }, () => {
-    let running: Running | undefined
+    let running: Served | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")
       return { url: running.url, host: running.host, port: running.port, key: KEY }
     }
     beforeAll(async () => {
-      running = await startService(runtime)
+      running = await serveOn(runtime)
     }, START_MILLIS)
     afterAll(async () => {
       await running?.stop()

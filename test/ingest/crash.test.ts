@@ -1,7 +1,7 @@
 /** One crash run on the embedded store, ten on all in long mode. `npm run crash:ingest` does hundreds. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { sized } from "../long.ts"
+import { isLong, sized } from "../long.ts"
 import { RUNTIMES, type RuntimeName } from "../program.ts"
 import { temporaryDatabase, temporaryFolder } from "../stores.ts"
 import { crashRun } from "./crashRuns.ts"
@@ -20,7 +20,12 @@ describe("kill -9 during ingest", () => {
     for (const seed of seeds) {
       it.scopedLive(`loses and repeats no match, and reports every gap, with ${target}, seed ${seed}`, () =>
         Effect.gen(function* () {
-          const { kills, expected, differences } = yield* crashRun({ seed, runtime, store: yield* open })
+          const { kills, expected, differences } = yield* crashRun({
+            seed,
+            runtime,
+            store: yield* open,
+            ...(!isLong && { moreKills: 1 })
+          })
           assert.deepStrictEqual(differences, [], `after ${kills.join(", ")}`)
           assert.isAbove(expected, 200)
           assert.isAtLeast(kills.length, 2)

@@ -19,6 +19,8 @@ export interface CrashRun {
   readonly runtime: RuntimeName
   /** Settings of the store. */
   readonly store: Readonly<Record<string, string>>
+  /** After the first kill. By default one to three, by the seed. */
+  readonly moreKills?: number
 }
 
 export interface CrashReport {
@@ -31,7 +33,12 @@ export interface CrashReport {
   readonly differences: ReadonlyArray<string>
 }
 
-export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<CrashReport, never, Scope.Scope> =>
+export const crashRun = ({
+  seed,
+  runtime,
+  store,
+  moreKills
+}: CrashRun): Effect.Effect<CrashReport, never, Scope.Scope> =>
   Effect.gen(function* () {
     const random = seeded(seed)
     const hasBackfill = seed % 2 === 0
@@ -66,7 +73,7 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
       })
 
     yield* killSoon(first)
-    const more = 1 + random.below(3)
+    const more = moreKills ?? 1 + random.below(3)
     for (let i = 0; i < more; i++) {
       // Two failpoints, then a random time.
       const failpoint = INGEST_FAILPOINTS[(seed + i) % 3]

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import type { MatchList } from "../../core/matches/Matches.ts"
-import type { Running } from "../program.ts"
+import type { Served } from "../program.ts"
 import { temporaryDatabase, temporaryFolder } from "../stores.ts"
 import { allTitles, ask, page, startWithFirehose } from "./pages.ts"
 
@@ -21,7 +21,7 @@ describe("a page of 10 MB", () => {
   for (const [name, settings] of stores) {
     it.scopedLive(`is stored and listed whole on ${name}, with its neighbours`, () =>
       Effect.gen(function* () {
-        const { service, publish } = yield* startWithFirehose(yield* settings)
+        const { service, publish } = yield* startWithFirehose(yield* settings, { isHere: true })
         yield* publish([page(1), page(2, "x".repeat(TEN_MEGABYTES)), page(3)])
         assert.deepStrictEqual(yield* eventualTitles(service, 3), titles(3))
         const first = (yield* ask(service, "/matches", { limit: 3 })).body as unknown as MatchList
@@ -86,7 +86,7 @@ const fill = (path: string) => {
 
 const titles = (count: number) => Array.from({ length: count }, (_, at) => `storm ${count - at}`)
 
-const eventualTitles = (service: Running, count: number) =>
+const eventualTitles = (service: Served, count: number) =>
   Effect.repeat(allTitles(service), {
     until: (titles) => titles.length >= count,
     schedule: Schedule.spaced("250 millis").pipe(Schedule.intersect(Schedule.recurs(200)))

@@ -3,21 +3,22 @@ import { Effect } from "effect"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
-import { KEY, type Running, startService } from "../program.ts"
+import { KEY, type Served, serveInProcess, startService } from "../program.ts"
 
-/** With one rule that matches every page. */
-export const startWithFirehose = (settings: Parameters<typeof startService>[1]) =>
+/** With one rule that matches every page. As a process of its own unless `isHere`. */
+export const startWithFirehose = (settings: Parameters<typeof startService>[1], { isHere = false } = {}) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator.make({ seed: 1 })
     const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
     const service = yield* Effect.acquireRelease(
-      Effect.promise(() =>
-        startService("node", {
+      Effect.promise((): Promise<Served> => {
+        const all = {
           FIREHOSE_BASE_URL: url,
           FIREHOSE_TAP_TOKEN: simulator.control.settings.firehose.tap_token,
           ...settings
-        })
-      ),
+        }
+        return isHere ? serveInProcess(all) : startService("node", all)
+      }),
       (running) => Effect.promise(() => running.stop())
     )
     const rule = { name: "n", intent: "i", platforms: ["firehose"], overrides: { firehose: "storm" } }
@@ -37,7 +38,7 @@ export const page = (number: number, more = "") => ({
   }
 })
 
-export const ask = (service: Running, path: string, body: unknown) =>
+export const ask = (service: Served, path: string, body: unknown) =>
   Effect.promise(async () => {
     const answer = await fetch(`${service.url}${path}`, {
       method: "POST",
@@ -49,7 +50,7 @@ export const ask = (service: Running, path: string, body: unknown) =>
   })
 
 /** The titles of all stored matches; empty while the store is down. */
-export const allTitles = (service: Running) =>
+export const allTitles = (service: Served) =>
   Effect.gen(function* () {
     const titles: Array<string> = []
     let cursor: string | undefined

@@ -7,7 +7,7 @@ import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
 import { call, type Json } from "../../gateway/client.ts"
-import { KEY, BOTH_RUNTIMES, START_MILLIS, startService } from "../../program.ts"
+import { BOTH_RUNTIMES, KEY, START_MILLIS, serveOn } from "../../program.ts"
 
 describe("DemoFeed", () => {
   it.scoped("publishes two posts and one page per second", () =>
@@ -94,7 +94,7 @@ describe("DemoFeed", () => {
 for (const runtime of BOTH_RUNTIMES) {
   describe(`a fresh start on ${runtime}`, { timeout: 2 * START_MILLIS }, () => {
     it("gives a first rule its first matches, prints that the feed is on, and stops cleanly", async () => {
-      const running = await startService(runtime, { EARSHOT_DEMO_FEED: undefined })
+      const running = await serveOn(runtime, { EARSHOT_DEMO_FEED: undefined })
       assert.match(await running.printed(/Demo feed: .*/), /^Demo feed: on.*EARSHOT_DEMO_FEED=off/)
       const target = { ...running, key: KEY }
       const { body } = await call(target, "/api.CreateRule", {

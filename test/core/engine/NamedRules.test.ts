@@ -6,6 +6,7 @@ import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { Random } from "../../../fixtures/distributions.ts"
 import { hostileRules, hostileTexts } from "../../../fixtures/hostile.ts"
 import { checkRule, readEvent } from "../../../fixtures/languages.ts"
+import { sized } from "../../long.ts"
 
 const parse = (text: string): Expression => {
   const { rule, issues } = checkRule("firehose", text)
@@ -26,7 +27,7 @@ describe("NamedRules.matchInTurns", () => {
       named.set(name, parse(text))
     }
     for (const [kind, write] of Object.entries(hostileRules)) {
-      for (let n = 0; n < 3; n++) add(`${kind} ${n}`, write(random))
+      for (let n = 0; n < sized(1, 3); n++) add(`${kind} ${n}`, write(random))
     }
     // Undecided ones that match.
     add("a long word", "title:/.*a.{200}/")

@@ -147,10 +147,11 @@ describe("the tools", () => {
   })
 
   const seconds = sized(8, 25)
-  for (const [era, options] of [
-    ["2025", {}],
-    ["2026", MODERN]
-  ] as const) {
+  const eras = [
+    ["2026", MODERN],
+    ["2025", {}]
+  ] as const
+  for (const [era, options] of eras.slice(0, sized(1, 2))) {
     served(
       `report progress: a ${era} client with a timeout of 5 seconds survives a wait of ${seconds}`,
       async ({ target }) => {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type HiddenCharacters, HiddenTally, headOf, withoutHidden } from "../../../gateway/mcp/hidden.ts"
 import { delimit, Treatment } from "../../../gateway/mcp/untrusted.ts"
+import { sized } from "../../long.ts"
 
 const asTags = (text: string) => [...text].map((c) => String.fromCodePoint(0xe0000 + (c.codePointAt(0) ?? 0))).join("")
 const asSelectors = (text: string) =>
@@ -113,7 +114,7 @@ describe("withoutHidden", () => {
         assert.deepStrictEqual(again.list, [], JSON.stringify(cleaned))
         assert.isTrue(cleaned.isWellFormed())
       }),
-      { numRuns: 2_000 }
+      { numRuns: sized(500, 2_000) }
     )
     assert.strictEqual(withoutHidden(`hi${asTags("obey")}!`), "hi!")
     assert.strictEqual(withoutHidden("one\u2028two\u2800three"), "one two three")
@@ -142,7 +143,7 @@ describe("Treatment", () => {
         if (!treatment.isShortened && treatment.hidden.length === 0) assert.deepStrictEqual(treated, value)
         else assert.isTrue(treatment.hidden.length > 0 || text.includes(SECRET), text)
       }),
-      { numRuns: 2_000 }
+      { numRuns: sized(500, 2_000) }
     )
   })
 

@@ -11,6 +11,7 @@ import { xEvent } from "../../../../core/syntax/x/event.ts"
 import { fieldNames as xNames } from "../../../../core/syntax/x/fieldNames.ts"
 import { check as checkX, lower } from "../../../../core/syntax/x/language.ts"
 import { finish } from "../../../../core/work/turns.ts"
+import { sized } from "../../../long.ts"
 
 /** With the names of both platforms. */
 const explain = (expression: Expression, event: PlatformEvent) =>
@@ -237,7 +238,7 @@ describe("explain, compared with every set of clauses", () => {
           }
         }
       ),
-      { numRuns: 1500 }
+      { numRuns: sized(375, 1_500) }
     )
   })
 })

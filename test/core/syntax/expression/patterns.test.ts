@@ -4,6 +4,7 @@ import type { WildcardSign } from "../../../../core/syntax/expression/expression
 import { type Pattern, patternOf } from "../../../../core/syntax/expression/patterns.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import { matchesNaively } from "../regex/naiveMatcher.ts"
+import { sized } from "../../../long.ts"
 
 const span = { start: 0, end: 0 }
 const star: WildcardSign = { sign: "*" }
@@ -53,7 +54,7 @@ describe("patternOf a wildcard", () => {
           assertLiterals(pattern, value)
         }
       }),
-      { numRuns: 3000 }
+      { numRuns: sized(750, 3_000) }
     )
   })
 
@@ -68,7 +69,7 @@ describe("patternOf a wildcard", () => {
           assertLiterals(pattern, value)
         }
       }),
-      { numRuns: 500 }
+      { numRuns: sized(125, 500) }
     )
   })
 
@@ -151,7 +152,7 @@ describe("patternOf a fuzzy word", () => {
           }
         }
       }),
-      { numRuns: 2000 }
+      { numRuns: sized(500, 2_000) }
     )
   })
 
@@ -205,7 +206,7 @@ describe("patternOf a regular expression", () => {
           assertLiterals(pattern, value)
         }
       }),
-      { numRuns: 400 }
+      { numRuns: sized(100, 400) }
     )
   })
 

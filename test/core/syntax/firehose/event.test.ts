@@ -6,6 +6,7 @@ import type { EventFields } from "../../../../core/syntax/expression/eventFields
 import type { Field } from "../../../../core/syntax/expression/expression.ts"
 import { firehoseEvent, firehoseEventId } from "../../../../core/syntax/firehose/event.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
+import { sized } from "../../../long.ts"
 
 interface Page {
   readonly url?: string
@@ -318,7 +319,7 @@ describe("firehoseEvent, fields", () => {
         event.number("firehose.dr")
         assert.isString(event.id)
       }),
-      { numRuns: 1000 }
+      { numRuns: sized(250, 1_000) }
     )
   })
 

@@ -8,6 +8,7 @@ import { check, parse, print } from "../../../../core/syntax/firehose/language.t
 import { hasWords } from "../../../../core/syntax/firehose/tokens.ts"
 import type { Span } from "../../../../core/syntax/issues/issue.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
+import { sized } from "../../../long.ts"
 
 /** Timeout of one property, in milliseconds. */
 const TIMEOUT = 120_000
@@ -88,7 +89,7 @@ describe("check", () => {
       fc.assert(
         fc.property(fc.oneof(fc.fullUnicodeString(), fc.string16bits(), fc.string({ maxLength: 80 })), checkInvariants),
         {
-          numRuns: 3000
+          numRuns: sized(750, 3_000)
         }
       )
     },
@@ -101,7 +102,7 @@ describe("check", () => {
       const row = fc
         .array(fc.tuple(pieces, fc.constantFrom("", " ")), { maxLength: 25 })
         .map((parts) => parts.map(([piece, space]) => piece + space).join(""))
-      fc.assert(fc.property(row, checkInvariants), { numRuns: 5000 })
+      fc.assert(fc.property(row, checkInvariants), { numRuns: sized(1_250, 5_000) })
     },
     TIMEOUT
   )
@@ -123,7 +124,7 @@ describe("check", () => {
           const insert = how === "cut" ? "" : how === "double" ? middle + middle : piece + middle
           return rule.slice(0, start) + insert + rule.slice(start + length)
         })
-      fc.assert(fc.property(mutated, checkInvariants), { numRuns: 5000 })
+      fc.assert(fc.property(mutated, checkInvariants), { numRuns: sized(1_250, 5_000) })
     },
     TIMEOUT
   )
@@ -266,7 +267,7 @@ describe("print", () => {
             assert.strictEqual(print(parsed.ast), text)
           }
         }),
-        { numRuns: 4000 }
+        { numRuns: sized(1_000, 4_000) }
       )
     },
     TIMEOUT

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { analyse, hasWords, stopWords } from "../../../../core/syntax/firehose/tokens.ts"
+import { sized } from "../../../long.ts"
 
 const texts: ReadonlyArray<readonly [text: string, words: string]> = [
   ["Hello, World!", "hello world"],
@@ -55,7 +56,7 @@ describe("analyse", () => {
         })
         assert.strictEqual(hasWords(text, false), words.length > 0)
       }),
-      { numRuns: 2000 }
+      { numRuns: sized(500, 2_000) }
     )
   }, 120_000)
 

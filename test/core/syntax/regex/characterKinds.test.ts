@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { CharacterKinds, MAX_CODE_POINT } from "../../../../core/syntax/regex/characterKinds.ts"
+import { sized } from "../../../long.ts"
 
 const character = fc.oneof(fc.nat(12), fc.constantFrom(0, 127, 128, 0xffff, 0x10000, MAX_CODE_POINT))
 const range = fc.tuple(character, character).map(([one, other]) => ({
@@ -19,7 +20,7 @@ describe("CharacterKinds", () => {
         assert.isBelow(kinds.of(one), kinds.count)
         if (one < 128) assert.strictEqual(kinds.ascii[one], kinds.of(one))
       }),
-      { numRuns: 2000 }
+      { numRuns: sized(500, 2_000) }
     )
   })
 })

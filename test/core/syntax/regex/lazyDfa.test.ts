@@ -7,6 +7,7 @@ import { Budget } from "../../../../core/syntax/regex/nfa.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 import { anyTree, matchesNaively, shortText } from "./naiveMatcher.ts"
+import { sized } from "../../../long.ts"
 
 const dfaOf = (tree: RegexNode, maxCells: number): LazyDfa | undefined => {
   const budget = new Budget()
@@ -26,7 +27,7 @@ describe("LazyDfa", () => {
           assert.strictEqual(dfa?.matches(value), matchesNaively(tree, value), JSON.stringify(value))
         }
       }),
-      { numRuns: 1500 }
+      { numRuns: sized(375, 1_500) }
     )
   })
 

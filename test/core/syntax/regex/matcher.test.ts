@@ -5,6 +5,7 @@ import { Budget } from "../../../../core/syntax/regex/nfa.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 import { anyTree, matchesNaively, shortText } from "./naiveMatcher.ts"
+import { sized } from "../../../long.ts"
 
 const compile = (pattern: string) => {
   const { tree } = parseRegex(pattern)
@@ -71,7 +72,7 @@ describe("matcherOf", () => {
         const expected = new RegExp(`^(?:${pattern})$`, "su")
         for (const value of values) assert.strictEqual(matches(pattern, value), expected.test(value), value)
       }),
-      { numRuns: 1000 }
+      { numRuns: sized(250, 1_000) }
     )
   })
 
@@ -85,7 +86,7 @@ describe("matcherOf", () => {
           assert.strictEqual(matcher?.matches(value), matchesNaively(node, value), JSON.stringify(value))
         }
       }),
-      { numRuns: 1500 }
+      { numRuns: sized(375, 1_500) }
     )
   })
 

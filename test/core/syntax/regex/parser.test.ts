@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
+import { sized } from "../../../long.ts"
 
 const show = (node: RegexNode): string => {
   switch (node._tag) {
@@ -112,7 +113,7 @@ describe("parseRegex", () => {
           assert.isTrue(0 <= start && start <= end && end <= pattern.length, `${start}-${end} of ${pattern.length}`)
         }
       }),
-      { numRuns: 5000 }
+      { numRuns: sized(1_250, 5_000) }
     )
   }, 120_000)
 })

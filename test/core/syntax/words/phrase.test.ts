@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { containsPhrase } from "../../../../core/syntax/words/phrase.ts"
+import { sized } from "../../../long.ts"
 
 const text = (words: string) => {
   const all = words.split(" ")
@@ -66,7 +67,7 @@ describe("containsPhrase", () => {
         }
         assert.strictEqual(containsPhrase(everywhere, laid), tries(0, [], []))
       }),
-      { numRuns: 3000 }
+      { numRuns: sized(750, 3_000) }
     )
   })
 

@@ -6,6 +6,7 @@ import type { EventFields } from "../../../../core/syntax/expression/eventFields
 import type { Expression, Field } from "../../../../core/syntax/expression/expression.ts"
 import { xEvent, xEventId } from "../../../../core/syntax/x/event.ts"
 import { check, lower } from "../../../../core/syntax/x/language.ts"
+import { sized } from "../../../long.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -485,7 +486,7 @@ describe("xEvent, invalid records", () => {
         event.number("x.followers_count")
         event.places()
       }),
-      { numRuns: 1000 }
+      { numRuns: sized(250, 1_000) }
     )
   })
 

@@ -6,6 +6,7 @@ import { hasErrors } from "../../../../core/syntax/issues/issue.ts"
 import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
 import { trees, withoutSpans } from "./trees.ts"
+import { sized } from "../../../long.ts"
 
 const rules = readFileSync(new URL("../../../../fixtures/rules-x.txt", import.meta.url), "utf8")
   .split("\n")
@@ -78,16 +79,16 @@ describe("check", () => {
   it("gives sound issues and fixes for noise", () => {
     fc.assert(
       fc.property(noise, (parts) => assertSound(parts.join(""))),
-      { numRuns: 3000 }
+      { numRuns: sized(750, 3_000) }
     )
   })
 
   it("gives sound issues and fixes for mutated rules", () => {
-    fc.assert(fc.property(mutated, assertSound), { numRuns: 4000 })
+    fc.assert(fc.property(mutated, assertSound), { numRuns: sized(1_000, 4_000) })
   })
 
   it("gives sound issues and fixes for arbitrary code units", () => {
-    fc.assert(fc.property(fc.string16bits({ maxLength: 60 }), assertSound), { numRuns: 2000 })
+    fc.assert(fc.property(fc.string16bits({ maxLength: 60 }), assertSound), { numRuns: sized(500, 2_000) })
   })
 })
 
@@ -101,7 +102,7 @@ describe("print", () => {
         assert.deepStrictEqual(withoutSpans(rule.ast), withoutSpans(tree))
         assert.strictEqual(print(rule.ast), text)
       }),
-      { numRuns: 2000 }
+      { numRuns: sized(500, 2_000) }
     )
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { tokens } from "../../../../core/syntax/x/tokens.ts"
+import { sized } from "../../../long.ts"
 
 describe("tokens", () => {
   it.each([
@@ -34,7 +35,7 @@ describe("tokens", () => {
       fc.property(fc.string(), (text) => {
         assert.deepStrictEqual(tokens(`${text} é`), [...tokens(text), "é"])
       }),
-      { numRuns: 2000 }
+      { numRuns: sized(500, 2_000) }
     )
   })
 
@@ -45,7 +46,7 @@ describe("tokens", () => {
         assert.isFalse(words.includes(""))
         assert.deepStrictEqual(tokens(words.join(" ")), words)
       }),
-      { numRuns: 3000 }
+      { numRuns: sized(750, 3_000) }
     )
   })
 })

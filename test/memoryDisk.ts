@@ -1,0 +1,46 @@
+/** Temporary files of the tests in memory: the stores sync at each commit, which takes milliseconds on a disk. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { freemem } from "node:os"
+import process from "node:process"
+
+/** Sets TMPDIR for this process and those that it starts, unless it is set or there is little memory. */
+export const useMemoryDisk = (): void => {
+  if (process.env["TMPDIR"] !== undefined || !hasMemoryDisk()) return
+  for (const name of readdirSync(MEMORY)) {
+    const [, pid] = OURS.exec(name) ?? []
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(`${MEMORY}/${name}`)
+  }
+  const folder = mkdtempSync(`${MEMORY}/earshot-tests-${process.pid}-`)
+  process.env["TMPDIR"] = folder
+  process.once("exit", () => remove(folder))
+}
+
+/** For files that stay for the next run. */
+export const onDisk = async <A>(work: () => Promise<A>): Promise<A> => {
+  const folder = process.env["TMPDIR"]
+  if (folder === undefined || !OURS.test(folder)) return work()
+  delete process.env["TMPDIR"]
+  return work().finally(() => {
+    process.env["TMPDIR"] = folder
+  })
+}
+
+// ---- helpers ----
+
+const MEMORY = "/dev/shm"
+
+const OURS = /earshot-tests-(\d+)-/
+
+const MIN_BYTES = 4 * 1024 ** 3
+
+/** Programs are started from there too. */
+const hasMemoryDisk = (): boolean => {
+  if (!existsSync(MEMORY) || !existsSync("/proc/mounts") || freemem() < MIN_BYTES) return false
+  const { bavail, bsize } = statfsSync(MEMORY)
+  const [mount = "noexec"] = readFileSync("/proc/mounts", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(` ${MEMORY} `))
+  return bavail * bsize >= MIN_BYTES && !/\bnoexec\b/.test(mount)
+}
+
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
