@@ -1,5 +1,5 @@
 /** Temporary files of the tests in memory: the stores sync at each commit, which takes milliseconds on a disk. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { freemem } from "node:os"
 import process from "node:process"
 
@@ -11,6 +11,8 @@ export const useMemoryDisk = (): void => {
     if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(`${MEMORY}/${name}`)
   }
   const folder = mkdtempSync(`${MEMORY}/earshot-tests-${process.pid}-`)
+  // Postgres and some tests have another user.
+  chmodSync(folder, 0o711)
   process.env["TMPDIR"] = folder
   process.once("exit", () => remove(folder))
 }
