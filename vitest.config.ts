@@ -13,7 +13,8 @@ const ISOLATED = [
   "test/settings.test.ts"
 ]
 
-const PROCESSES = availableParallelism() + 1
+/** Many files wait for other processes. */
+const PROCESSES = availableParallelism() + 2
 
 const shared = {
   globalSetup: ["fixtures/postgres.ts"],

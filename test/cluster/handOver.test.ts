@@ -71,7 +71,7 @@ const startFleet = (x: { readonly dead_slot_seconds?: number }) =>
     const { url } = yield* temporaryDatabase
     // X allows 50 connections in 15 minutes, fewer than the long form needs.
     const limits = { stream_limit: 1_000, connections_limit: 1_000 }
-    const fleet = yield* makeFleet({ database: url, servers: 3, simulator: { x: { ...limits, ...x } } })
+    const fleet = yield* makeFleet({ database: url, servers: sized(2, 3), simulator: { x: { ...limits, ...x } } })
     yield* Effect.promise(async () => {
       await fleet.startAll()
       await createRules(fleet.servers[0] ?? assert.fail("There is no server"))

@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { call, draft, xPost } from "../gateway/client.ts"
-import { sized } from "../long.ts"
+import { isLong } from "../long.ts"
 import { KEY, type Served, START_MILLIS, serveInProcess, startCommand } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
 
@@ -64,31 +64,55 @@ const PAGES: ReadonlyArray<readonly [name: string, path: () => string, heading: 
   ["keys", () => "/keys", "Keys and limits"]
 ]
 
-/** In the short form, all rules of axe run once, and elsewhere those whose outcome depends on the look. */
+const DARK = { colorScheme: "dark" } as const
+const PHONE = { width: 360, height: 740 } as const
+
 const LOOKS = [
-  ["in light", { colorScheme: "light" }, undefined],
-  ["in dark", { colorScheme: "dark" }, sized(["color-contrast"], undefined)],
-  ["on a phone", { viewport: { width: 360, height: 740 } }, sized(["target-size", "meta-viewport"], undefined)]
+  ["in light", { colorScheme: "light" }],
+  ["in dark", DARK],
+  ["on a phone", { viewport: PHONE }]
 ] as const
 
+/** Rules of axe whose outcome depends on the look. */
+const RULES_OF_LOOKS = ["color-contrast", "scrollable-region-focusable"]
+
 describeInBrowser("the pages of the console", (openPage) => {
-  for (const [look, options, rules] of LOOKS) {
+  const opened = async (options: Parameters<typeof openPage>[0]) => {
+    const page = await openPage(options)
+    await page.goto(`${server.url}/console#key=${KEY}`)
+    await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+    return page
+  }
+
+  for (const [look, options] of isLong ? LOOKS : []) {
     it(`are accessible and fit ${look}`, async () => {
-      const page = await openPage(options)
-      await page.goto(`${server.url}/console#key=${KEY}`)
-      await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+      const page = await opened(options)
       const problems: Array<string> = []
-      for (const [name, path, heading] of PAGES) {
-        await page.goto(`${server.url}/console${path()}`)
-        await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
-        await page.getByText("Loading…").waitFor({ state: "detached" })
-        problems.push(...(await axeProblems(page, rules)).map((problem) => `${name}: ${problem}`))
-        const tooWide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        if (Number(tooWide) > 0) problems.push(`${name} is ${tooWide} pixels too wide`)
+      for (const shown of PAGES) {
+        await show(page, shown)
+        problems.push(...(await problemsOf(page, shown)))
       }
       assert.deepStrictEqual(problems, [])
     })
   }
+
+  // Loads each page once.
+  it.skipIf(isLong)("are accessible and fit in light, in dark and on a phone", async () => {
+    const page = await opened({})
+    const desktop = page.viewportSize() ?? PHONE
+    const problems: Array<string> = []
+    for (const shown of PAGES) {
+      await page.emulateMedia({ colorScheme: "light" })
+      await page.setViewportSize(desktop)
+      await show(page, shown)
+      problems.push(...(await problemsOf(page, shown)))
+      await page.emulateMedia(DARK)
+      problems.push(...(await problemsOf(page, shown, RULES_OF_LOOKS)))
+      await page.setViewportSize(PHONE)
+      problems.push(...(await problemsOf(page, shown, RULES_OF_LOOKS)))
+    }
+    assert.deepStrictEqual(problems, [])
+  })
 
   it("name the address of a service in place of the platform's own", async () => {
     const page = await openPage()
@@ -170,8 +194,28 @@ const publishUntil = async (id: string, state: string): Promise<void> => {
   assert.fail(`The webhook is not ${state}`)
 }
 
-const axeProblems = async (page: Page, rules?: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+const show = async (page: Page, [, path, heading]: (typeof PAGES)[number]): Promise<void> => {
+  await page.goto(`${server.url}/console${path()}`)
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+  await page.getByText("Loading…").waitFor({ state: "detached" })
   await page.evaluate(axe.source)
+}
+
+/** All rules of axe unless some are given. */
+const problemsOf = async (
+  page: Page,
+  [name]: (typeof PAGES)[number],
+  rules?: ReadonlyArray<string>
+): Promise<ReadonlyArray<string>> => {
+  const problems = await axeProblems(page, rules)
+  const tooWide = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+  return [
+    ...problems.map((problem) => `${name}: ${problem}`),
+    ...(tooWide > 0 ? [`${name} is ${tooWide} pixels too wide`] : [])
+  ]
+}
+
+const axeProblems = async (page: Page, rules?: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const found = (await page.evaluate(
     `axe.run(document, ${JSON.stringify(rules === undefined ? {} : { runOnly: rules })})`
   )) as {
