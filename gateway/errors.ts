@@ -245,6 +245,13 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { key_id: keyId }
   }),
+  GrantNotFound: ({ message, grantId }) => ({
+    status: 404,
+    code: "not_found",
+    message,
+    details: { grant_id: grantId }
+  }),
+  ConsentNeedsKey: ({ message }) => ({ status: 403, code: "permission_denied", message, details: { needed: "key" } }),
   LastAdminKey: ({ message, keyId }) => ({
     status: 400,
     code: "failed_precondition",

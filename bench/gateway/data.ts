@@ -1,8 +1,9 @@
 /** The data that every server returns: rules and matches behind one key. */
 
-import { type Key, makeSecret } from "../../core/keys/Key.ts"
+import type { Key } from "../../core/keys/Key.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { fromUuid, timeOf } from "../../core/model/Ids.ts"
+import { makeSecret } from "../../core/model/secretText.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 

@@ -12,10 +12,11 @@ import {
   Unauthenticated
 } from "../model/Errors.ts"
 import { type AccountId, Ids, KeyId } from "../model/Ids.ts"
+import { isMistyped, makeSecret } from "../model/secretText.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
-import { type Caller, hintOf, isActive, isMistyped, Key, makeSecret, Scope } from "./Key.ts"
+import { type Caller, hintOf, isActive, Key, Scope } from "./Key.ts"
 import { KeyStore } from "./KeyStore.ts"
 
 export const KeyDraft = Schema.Struct({

@@ -144,6 +144,31 @@ export class KeyInactive extends Schema.TaggedError<KeyInactive>()("KeyInactive"
   }
 }
 
+/** The same for an unknown or malformed id and for another account's. */
+export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", { grantId: Schema.String }) {
+  override get message() {
+    return cannotFind("grant", this.grantId)
+  }
+}
+
+/** Only whoever has a key may allow a client to act for the account: not a client, and not the operator. */
+export class ConsentNeedsKey extends Schema.TaggedError<ConsentNeedsKey>()("ConsentNeedsKey", {}) {
+  override get message() {
+    return "Access can only be allowed with an API key of the account: sign in to the console with one"
+  }
+}
+
+/** A request of an OAuth client that gets no token. */
+export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", {
+  /** As in RFC 6749. */
+  error: Schema.Literal("invalid_grant", "invalid_client", "invalid_target", "invalid_scope"),
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export class LastAdminKey extends Schema.TaggedError<LastAdminKey>()("LastAdminKey", { keyId: Schema.String }) {
   override get message() {
     return `Cannot revoke key "${this.keyId}": it is the last active admin key of the account; create another admin key first, or, as the operator of the server, use earshot keys revoke --force`
@@ -322,6 +347,8 @@ export type CoreError =
   | KeyNotFound
   | KeyInactive
   | LastAdminKey
+  | GrantNotFound
+  | ConsentNeedsKey
   | RuleLimitReached
   | RuleVersionChanged
   | ShadowNotFound
@@ -348,7 +375,7 @@ const KEY_PROBLEMS = {
 }
 
 /** Says so if the id is one of another kind. */
-const cannotFind = (what: "rule" | "webhook" | "match" | "key", id: string): string => {
+const cannotFind = (what: "rule" | "webhook" | "match" | "key" | "grant", id: string): string => {
   const kind = kindOf(id)
   const isOther = kind !== undefined && kind !== `a ${what}`
   return `Cannot find ${what} "${id}"${isOther ? `: this is the id of ${kind}` : ""}`

@@ -22,6 +22,9 @@ export type WebhookId = typeof WebhookId.Type
 export const AttemptId = idSchema("attempt").pipe(Schema.brand("AttemptId"))
 export type AttemptId = typeof AttemptId.Type
 
+export const GrantId = idSchema("grant").pipe(Schema.brand("GrantId"))
+export type GrantId = typeof GrantId.Type
+
 /** Ids of one process sort in the order of creation, as text and as UUIDs. */
 export class Ids extends Context.Tag("core/Ids")<
   Ids,
@@ -33,6 +36,7 @@ export class Ids extends Context.Tag("core/Ids")<
     readonly matches: (count: number) => Effect.Effect<ReadonlyArray<MatchId>>
     readonly webhook: Effect.Effect<WebhookId>
     readonly attempt: Effect.Effect<AttemptId>
+    readonly grant: Effect.Effect<GrantId>
   }
 >() {
   static readonly layer: Layer.Layer<Ids, never, Entropy> = Layer.effect(
@@ -44,7 +48,8 @@ export class Ids extends Context.Tag("core/Ids")<
         rule: Effect.sync(() => fromUuid("rule", uuid())),
         matches: (count) => Effect.sync(() => matchIdsAfter(fromUuid("match", uuid()), count)),
         webhook: Effect.sync(() => fromUuid("webhook", uuid())),
-        attempt: Effect.sync(() => fromUuid("attempt", uuid()))
+        attempt: Effect.sync(() => fromUuid("attempt", uuid())),
+        grant: Effect.sync(() => fromUuid("grant", uuid()))
       })
     )
   )
@@ -57,6 +62,7 @@ interface IdOf {
   readonly match: MatchId
   readonly webhook: WebhookId
   readonly attempt: AttemptId
+  readonly grant: GrantId
 }
 
 type AnyId = IdOf[keyof IdOf]
@@ -137,7 +143,8 @@ const kindByPrefix: Readonly<Record<keyof IdOf, string>> = {
   rule: "a rule",
   match: "a match",
   webhook: "a webhook",
-  attempt: "a delivery attempt"
+  attempt: "a delivery attempt",
+  grant: "a grant"
 }
 
 const kinds: ReadonlyMap<string, string> = new Map(Object.entries(kindByPrefix))

@@ -4,11 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Ref, TestClock } from "effect"
 import * as fc from "fast-check"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
-import { isMistyped, makeSecret } from "../../../core/keys/Key.ts"
 import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { EVERY_ACCOUNT, Keys } from "../../../core/keys/Keys.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromUuid, Ids, KeyId } from "../../../core/model/Ids.ts"
+import { isMistyped, makeSecret } from "../../../core/model/secretText.ts"
 import { memoryKeys } from "../../stores/memoryKeys.ts"
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
