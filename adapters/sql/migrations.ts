@@ -656,6 +656,43 @@ export const migrations = {
     yield* sql`create index registrations_in_order on registrations (platform, rule_id)`
     yield* sql`create index rule_gaps_of_account_but_pending on rule_gaps (account_id, started_at desc)
       where cause <> 'rule_pending'`
+  }),
+
+  "0026_grants": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // `generation` is the number of the last refresh tokens, 0 before the first; they replaced others at `rotated_at`.
+    yield* sql`create table grants (
+      id uuid primary key,
+      account_id uuid not null references accounts,
+      key_id uuid not null references keys,
+      client_id text not null,
+      client_name text not null,
+      redirect_host text not null,
+      scope text not null,
+      resource text not null,
+      code_digest text not null unique,
+      redirect_uri text not null,
+      challenge text not null,
+      code_expires_at timestamptz(3) not null,
+      created_at timestamptz(3) not null,
+      last_used_at timestamptz(3),
+      expires_at timestamptz(3) not null,
+      generation integer not null default 0,
+      rotated_at timestamptz(3),
+      ended_at timestamptz(3),
+      ended_by text
+    )`
+    yield* sql`create index grants_of_account on grants (account_id, id)`
+    yield* sql`create table grant_tokens (
+      digest text primary key,
+      grant_id uuid not null references grants on delete cascade,
+      kind text not null,
+      generation integer not null,
+      expires_at timestamptz(3) not null
+    )`
+    yield* sql`create index tokens_of_grant on grant_tokens (grant_id, generation)`
+    // One row. Not written here: all stores that are made from one image would have the same secret.
+    yield* sql`create table grant_secret (only_row boolean primary key check (only_row), secret text not null)`
   })
 }
 
@@ -677,7 +714,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0022_pauses_for_matching": true,
   "0023_generations": true,
   "0024_retired_rules_of_account": true,
-  "0025_indexes_for_pages": true
+  "0025_indexes_for_pages": true,
+  "0026_grants": true
 }
 
 /** From versions that did not share a store with other servers. */

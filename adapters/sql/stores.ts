@@ -6,6 +6,7 @@ import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { Disk } from "../../core/disk/Disk.ts"
+import type { GrantStore } from "../../core/grants/GrantStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -16,6 +17,7 @@ import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
 import * as SqlClaimStore from "./SqlClaimStore.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
+import * as SqlGrantStore from "./SqlGrantStore.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlLimitStore from "./SqlLimitStore.ts"
 import * as SqlLookUpRounds from "./SqlLookUpRounds.ts"
@@ -32,6 +34,7 @@ export const layer: Layer.Layer<
   | MatchStore
   | StreamStore
   | KeyStore
+  | GrantStore
   | EventLog
   | WebhookStore
   | LimitStore
@@ -47,6 +50,7 @@ export const layer: Layer.Layer<
   SqlMatchStore.layer,
   SqlStreamStore.layer,
   SqlKeyStore.layer,
+  SqlGrantStore.layer,
   SqlEventLog.layer,
   SqlWebhookStore.layer,
   SqlLimitStore.layer,

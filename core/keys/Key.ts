@@ -1,6 +1,6 @@
 /** API keys: `es_`, 32 random characters, 6 of checksum. Only the digest of a key is stored. */
 import { Effect, FiberRef, Schema } from "effect"
-import { AccountId, KeyId } from "../model/Ids.ts"
+import { AccountId, type GrantId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
 /** From the least to the most. Each scope allows everything that the scopes before it allow. */
@@ -38,16 +38,18 @@ export type Key = typeof Key.Type
 export const isActive = ({ revoked_at, expires_at }: Key, now: Timestamp): boolean =>
   revoked_at === null && (expires_at === null || expires_at > now)
 
-/** Who sends a request, by the key of the request. */
+/** Who sends a request, by the key or access token of the request. */
 export interface Caller {
   readonly account: AccountId
   readonly scope: Scope
   /** Absent for a local caller, which needs none. */
   readonly key?: KeyId
+  /** Of an access token: `key` is then the key that allowed it. */
+  readonly grant?: { readonly id: GrantId; readonly client: string }
 }
 
 /** A caller, or the service itself, which acts for no account. */
-type Acting = Pick<Caller, "scope" | "key"> & Partial<Pick<Caller, "account">>
+type Acting = Pick<Caller, "scope" | "key" | "grant"> & Partial<Pick<Caller, "account">>
 
 /** Who makes the current request. Not a service, for the same reason as `RequestId`. */
 export const Actor: FiberRef.FiberRef<Acting> = FiberRef.unsafeMake<Acting>({ scope: "admin" })

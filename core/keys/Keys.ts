@@ -1,5 +1,6 @@
 /** The key use cases: authenticate, create, list, revoke and rotate. */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { type AccessTokens, Grants, isAccessToken } from "../grants/Grants.ts"
 import { afterCommit } from "../idempotency/CommitHooks.ts"
 import { Entropy } from "../model/Entropy.ts"
 import {
@@ -87,140 +88,165 @@ export class Keys extends Context.Tag("core/Keys")<
     readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Keys, never, KeyStore | Ids | Entropy> = Layer.effect(
-    Keys,
-    Effect.gen(function* () {
-      const store = yield* KeyStore
-      const ids = yield* Ids
-      const entropy = yield* Entropy
-      const clock = yield* Effect.clock
-      // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
-      const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  /** Accepts the access tokens of OAuth like keys. */
+  static readonly layerWith = (tokens: AccessTokens): Layer.Layer<Keys, never, KeyStore | Ids | Entropy> =>
+    Layer.effect(
+      Keys,
+      Effect.gen(function* () {
+        const store = yield* KeyStore
+        const ids = yield* Ids
+        const entropy = yield* Entropy
+        const clock = yield* Effect.clock
+        // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
+        const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
 
-      const forgetCallers = afterCommit(Effect.sync(() => cache.clear()))
+        const forgetCallers = afterCommit(Effect.sync(() => cache.clear()))
 
-      const lookUp = (secret: string, now: number) =>
-        Effect.gen(function* () {
-          const at = Timestamp.fromMillis(now)
-          const key = Option.getOrUndefined(yield* store.findByDigest(entropy.sha256(secret), at))
-          if (key === undefined || !isActive(key, at)) {
-            cache.delete(secret)
-            return yield* new Unauthenticated({ key: "refused" })
-          }
-          const caller = { account: key.account_id, scope: key.scope, key: key.id }
-          const ends = [key.expires_at, key.previous_secret_until].flatMap((end) =>
-            end === null || end <= at ? [] : [Date.parse(end)]
-          )
-          if (cache.size >= CACHE_LIMIT) cache.clear()
-          cache.set(secret, { caller, until: Math.min(now + CACHE_MILLIS, ...ends) })
-          if (now - Date.parse(key.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) yield* store.touch(key.id, at)
-          return caller
-        })
+        yield* tokens.onEnd(Effect.sync(() => cache.clear()))
 
-      const authenticate = (secret: string) =>
-        Effect.suspend((): Effect.Effect<Caller, Unauthenticated | StoreUnavailable> => {
-          const known = cache.get(secret)
-          const now = clock.unsafeCurrentTimeMillis()
-          if (known !== undefined && now < known.until) return Effect.succeed(known.caller)
-          return isMistyped(secret) ? new Unauthenticated({ key: "refused" }) : lookUp(secret, now)
-        })
-
-      const account = (name: string) =>
-        Effect.gen(function* () {
-          return yield* store.account({ id: yield* ids.account, name, createdAt: yield* Timestamp.now })
-        })
-
-      const newKey = (accountId: AccountId, secret: Redacted.Redacted, draft: KeyDraft) =>
-        Effect.gen(function* () {
-          return {
-            id: yield* ids.key,
-            accountId,
-            name: draft.name,
-            scope: draft.scope,
-            hint: hintOf(Redacted.value(secret)),
-            digest: entropy.sha256(Redacted.value(secret)),
-            createdAt: yield* Timestamp.now,
-            expiresAt: Option.fromNullable(draft.expires_at)
-          }
-        })
-
-      const newSecret = Effect.sync(() => Redacted.make(makeSecret(entropy.bytes)))
-
-      const create = Effect.fn("Keys.create")(function* (accountId: AccountId, draft: KeyDraft) {
-        if (draft.expires_at !== undefined && draft.expires_at <= (yield* Timestamp.now)) {
-          return yield* new InvalidArgument({
-            issues: [{ path: "expires_at", message: "Expected a time in the future" }]
+        const keyHolder = (secret: string, now: number) =>
+          Effect.gen(function* () {
+            const at = Timestamp.fromMillis(now)
+            const key = Option.getOrUndefined(yield* store.findByDigest(entropy.sha256(secret), at))
+            if (key === undefined || !isActive(key, at)) return Option.none()
+            if (now - Date.parse(key.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) yield* store.touch(key.id, at)
+            const ends = [key.expires_at, key.previous_secret_until].filter((end) => end !== null)
+            return Option.some({ account: key.account_id, scope: key.scope, key: key.id, ends })
           })
-        }
-        const keys = yield* store.list(Option.some(accountId))
-        const now = yield* Timestamp.now
-        const used = keys.filter((key) => isActive(key, now)).length
-        if (used >= KEYS_PER_ACCOUNT) return yield* new LimitReached({ name: "keys", limit: KEYS_PER_ACCOUNT, used })
-        const secret = yield* newSecret
-        return { secret, key: yield* store.insert(yield* newKey(accountId, secret, draft)) }
-      })
 
-      const revoke = Effect.fn("Keys.revoke")(function* (text: string, owner: KeyOwner & { readonly force: boolean }) {
-        const id = Option.getOrUndefined(asKeyId(text))
-        if (id === undefined) return yield* new KeyNotFound({ keyId: text })
-        const { account, force } = owner
-        const revoked = yield* store.revoke({ id, account }, { at: yield* Timestamp.now, force })
-        yield* forgetCallers
-        return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: text })
-      })
+        const lookUp = (secret: string, now: number) =>
+          Effect.gen(function* () {
+            const holder: Option.Option<Holder> = isAccessToken(secret)
+              ? yield* tokens.holderOf(secret)
+              : yield* keyHolder(secret, now)
+            if (Option.isNone(holder)) {
+              cache.delete(secret)
+              return yield* new Unauthenticated({ key: "refused" })
+            }
+            const { ends, ...caller } = holder.value
+            const later = ends.map((end) => Date.parse(end)).filter((end) => end > now)
+            if (cache.size >= CACHE_LIMIT) cache.clear()
+            cache.set(secret, { caller, until: Math.min(now + CACHE_MILLIS, ...later) })
+            return caller
+          })
 
-      const rotate = Effect.fn("Keys.rotate")(function* (
-        text: string,
-        { account, overlapSeconds }: KeyOwner & { readonly overlapSeconds: number }
-      ) {
-        const id = Option.getOrUndefined(asKeyId(text))
-        if (id === undefined) return yield* new KeyNotFound({ keyId: text })
-        const secret = yield* newSecret
-        const now = yield* Clock.currentTimeMillis
-        const rotated = yield* store.rotate(
-          { id, account },
-          {
-            digest: entropy.sha256(Redacted.value(secret)),
-            hint: hintOf(Redacted.value(secret)),
-            at: Timestamp.fromMillis(now),
-            previousUntil: Timestamp.fromMillis(now + overlapSeconds * 1_000)
+        const authenticate = (secret: string) =>
+          Effect.suspend((): Effect.Effect<Caller, Unauthenticated | StoreUnavailable> => {
+            const known = cache.get(secret)
+            const now = clock.unsafeCurrentTimeMillis()
+            if (known !== undefined && now < known.until) return Effect.succeed(known.caller)
+            return isMistyped(secret) ? new Unauthenticated({ key: "refused" }) : lookUp(secret, now)
+          })
+
+        const account = (name: string) =>
+          Effect.gen(function* () {
+            return yield* store.account({ id: yield* ids.account, name, createdAt: yield* Timestamp.now })
+          })
+
+        const newKey = (accountId: AccountId, secret: Redacted.Redacted, draft: KeyDraft) =>
+          Effect.gen(function* () {
+            return {
+              id: yield* ids.key,
+              accountId,
+              name: draft.name,
+              scope: draft.scope,
+              hint: hintOf(Redacted.value(secret)),
+              digest: entropy.sha256(Redacted.value(secret)),
+              createdAt: yield* Timestamp.now,
+              expiresAt: Option.fromNullable(draft.expires_at)
+            }
+          })
+
+        const newSecret = Effect.sync(() => Redacted.make(makeSecret(entropy.bytes)))
+
+        const create = Effect.fn("Keys.create")(function* (accountId: AccountId, draft: KeyDraft) {
+          if (draft.expires_at !== undefined && draft.expires_at <= (yield* Timestamp.now)) {
+            return yield* new InvalidArgument({
+              issues: [{ path: "expires_at", message: "Expected a time in the future" }]
+            })
           }
-        )
-        yield* forgetCallers
-        if (Option.isSome(rotated)) return { secret, key: rotated.value }
-        const isKnown = (yield* store.list(account)).some((key) => key.id === id)
-        return yield* isKnown ? new KeyInactive({ keyId: text }) : new KeyNotFound({ keyId: text })
-      })
-
-      const issueFirst = Effect.gen(function* () {
-        const existing = yield* store.list(Option.none())
-        if (existing.length > 0) return Option.none()
-        const secret = yield* newSecret
-        const draft: KeyDraft = { name: "first key", scope: "admin" }
-        const stored = yield* store.insertFirst(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
-        return Option.map(stored, (key) => ({ secret, key }))
-      })
-
-      const adopt = (secret: Redacted.Redacted) =>
-        Effect.gen(function* () {
-          const draft: KeyDraft = { name: "bootstrap key", scope: "admin" }
-          return yield* store.insert(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
+          const keys = yield* store.list(Option.some(accountId))
+          const now = yield* Timestamp.now
+          const used = keys.filter((key) => isActive(key, now)).length
+          if (used >= KEYS_PER_ACCOUNT) return yield* new LimitReached({ name: "keys", limit: KEYS_PER_ACCOUNT, used })
+          const secret = yield* newSecret
+          return { secret, key: yield* store.insert(yield* newKey(accountId, secret, draft)) }
         })
 
-      return Keys.of({
-        authenticate,
-        create,
-        account,
-        list: ({ account }) => store.list(account),
-        revoke,
-        rotate,
-        issueFirst,
-        adopt
+        const revoke = Effect.fn("Keys.revoke")(function* (
+          text: string,
+          owner: KeyOwner & { readonly force: boolean }
+        ) {
+          const id = Option.getOrUndefined(asKeyId(text))
+          if (id === undefined) return yield* new KeyNotFound({ keyId: text })
+          const { account, force } = owner
+          const revoked = yield* store.revoke({ id, account }, { at: yield* Timestamp.now, force })
+          yield* forgetCallers
+          return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: text })
+        })
+
+        const rotate = Effect.fn("Keys.rotate")(function* (
+          text: string,
+          { account, overlapSeconds }: KeyOwner & { readonly overlapSeconds: number }
+        ) {
+          const id = Option.getOrUndefined(asKeyId(text))
+          if (id === undefined) return yield* new KeyNotFound({ keyId: text })
+          const secret = yield* newSecret
+          const now = yield* Clock.currentTimeMillis
+          const rotated = yield* store.rotate(
+            { id, account },
+            {
+              digest: entropy.sha256(Redacted.value(secret)),
+              hint: hintOf(Redacted.value(secret)),
+              at: Timestamp.fromMillis(now),
+              previousUntil: Timestamp.fromMillis(now + overlapSeconds * 1_000)
+            }
+          )
+          yield* forgetCallers
+          if (Option.isSome(rotated)) return { secret, key: rotated.value }
+          const isKnown = (yield* store.list(account)).some((key) => key.id === id)
+          return yield* isKnown ? new KeyInactive({ keyId: text }) : new KeyNotFound({ keyId: text })
+        })
+
+        const issueFirst = Effect.gen(function* () {
+          const existing = yield* store.list(Option.none())
+          if (existing.length > 0) return Option.none()
+          const secret = yield* newSecret
+          const draft: KeyDraft = { name: "first key", scope: "admin" }
+          const stored = yield* store.insertFirst(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
+          return Option.map(stored, (key) => ({ secret, key }))
+        })
+
+        const adopt = (secret: Redacted.Redacted) =>
+          Effect.gen(function* () {
+            const draft: KeyDraft = { name: "bootstrap key", scope: "admin" }
+            return yield* store.insert(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
+          })
+
+        return Keys.of({
+          authenticate,
+          create,
+          account,
+          list: ({ account }) => store.list(account),
+          revoke,
+          rotate,
+          issueFirst,
+          adopt
+        })
       })
-    })
+    )
+
+  /** Accepts keys only. */
+  static readonly layer = Keys.layerWith({ holderOf: () => Effect.succeedNone, onEnd: () => Effect.void })
+
+  static readonly layerWithGrants: Layer.Layer<Keys, never, KeyStore | Ids | Entropy | Grants> = Layer.unwrapEffect(
+    Effect.map(Grants, Keys.layerWith)
   )
 }
 
 // ---- helpers ----
+
+/** A caller, and times at which the secret may stop working. */
+type Holder = Caller & { readonly ends: ReadonlyArray<Timestamp.Timestamp> }
 
 const asKeyId = Schema.decodeUnknownOption(KeyId)

@@ -4,6 +4,7 @@ import type { EventLog } from "../../core/backtests/EventLog.ts"
 import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
+import type { GrantStore } from "../../core/grants/GrantStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -13,6 +14,7 @@ import type { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { memoryClaims } from "./memoryClaims.ts"
 import { memoryEvents } from "./memoryEvents.ts"
+import { memoryGrants } from "./memoryGrants.ts"
 import { memoryKeys } from "./memoryKeys.ts"
 import { memoryLimits } from "./memoryLimits.ts"
 import { memoryLookUpRounds } from "./memoryLookUpRounds.ts"
@@ -28,6 +30,7 @@ export type Stores =
   | MatchStore
   | StreamStore
   | KeyStore
+  | GrantStore
   | EventLog
   | WebhookStore
   | LimitStore
@@ -38,7 +41,7 @@ export type Stores =
 
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryWebhooks,
-  memoryKeys,
+  Layer.provideMerge(memoryGrants, memoryKeys),
   memoryEvents,
   memoryLimits,
   memoryLookUpRounds,
