@@ -8,7 +8,7 @@ export interface Contract<A, I, O, OI, M extends Method = Method, S extends Scop
   readonly method: M
   readonly path: `/${string}`
   readonly scope: S
-  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "account"
+  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "grants" | "account"
   readonly summary: string
   readonly description: string
   readonly input: Schema.Schema<A, I>

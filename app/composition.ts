@@ -1,11 +1,13 @@
 /** The use cases of the service, on any stores and platforms. */
-import { Layer } from "effect"
+import { Layer, type Option } from "effect"
 import { Accounts } from "../core/accounts/Accounts.ts"
 import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../core/budget/PostBudget.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
 import { Explanations } from "../core/explanations/Explanations.ts"
+import { Clients } from "../core/grants/Clients.ts"
+import { Grants, type Issuer } from "../core/grants/Grants.ts"
 import { Idempotency } from "../core/idempotency/Idempotency.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { Keys } from "../core/keys/Keys.ts"
@@ -26,17 +28,21 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
   platforms,
   stores,
   sender,
-  recentEvents
+  recentEvents,
+  issuer
 }: {
   readonly platforms: Layer.Layer<P, PE, PR>
   /** With their `Ownership`, unless this process is alone on them. */
   readonly stores: Layer.Layer<S, SE, SR>
+  /** Of webhooks, with the reader of documents of OAuth clients. */
   readonly sender: Layer.Layer<W, WE, WR>
   readonly recentEvents: number
+  /** None turns sign-in with OAuth off. */
+  readonly issuer: Option.Option<Issuer>
 }) =>
   Layer.mergeAll(
     Matches.layer,
-    Keys.layer,
+    Keys.layerWithGrants,
     Webhooks.layer,
     Status.layer,
     DeadLetters.layer,
@@ -50,6 +56,8 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
   ).pipe(
     Layer.provideMerge(CaughtUpFeed.layer),
     Layer.provideMerge(LiveMatches.layer),
+    Layer.provideMerge(Grants.layerWith({ issuer })),
+    Layer.provideMerge(Clients.layer),
     Layer.provideMerge(sender),
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),

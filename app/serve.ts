@@ -1,6 +1,6 @@
 /** `earshot serve`: runs the service with its HTTP gateway until it is stopped. */
 import { resolve } from "node:path"
-import { Config, Console, Duration, Effect, Option, Redacted, Schedule } from "effect"
+import { Config, Console, Duration, Effect, Either, Option, Redacted, Schedule } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as DenoServer from "../adapters/runtimes/deno.ts"
 import * as FirstKey from "../adapters/runtimes/firstKey.ts"
@@ -19,7 +19,7 @@ import { CONSOLE_PATH, isBuilt } from "../gateway/http/console.ts"
 import { withOperatorKey } from "../gateway/http/operator.ts"
 import { serveOperator } from "./operator.ts"
 import { output } from "./output.ts"
-import { drillOf, running, type ServiceOptions, startDemoFeed } from "./service.ts"
+import { drillOf, running, type ServiceOptions, signInOf, startDemoFeed } from "./service.ts"
 import { misspelt, outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -54,7 +54,8 @@ const open = running((options) =>
       docsScript: Assets.docsScript,
       console: settings.console === "on" ? Option.some(yield* Assets.consoleFiles) : Option.none(),
       observeProcess: yield* Vitals.measure(VERSION),
-      version: VERSION
+      version: VERSION,
+      signIn: signInOf(settings)
     }
     const keyed = yield* gateway(gatewayOptions)
     const handler = Option.isSome(settings.operatorKey)
@@ -70,6 +71,7 @@ const open = running((options) =>
     yield* Console.log(yield* describeStore)
     yield* Console.log(yield* describePlatforms(options))
     for (const sentence of describeDrill(drillOf(settings))) yield* Console.log(sentence)
+    yield* describeSignIn(settings)
     const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
@@ -123,6 +125,15 @@ const describePlatforms = ({ platforms, settings }: ServiceOptions) =>
         return `Platform ${id}: connects to ${remote.value.baseUrl}${budget}; show its status with earshot platforms`
       })
       .join("\n")
+  })
+
+const describeSignIn = (settings: ServiceOptions["settings"]) =>
+  Either.match(signInOf(settings), {
+    onRight: ({ issuer, resource }) => Console.log(`Sign-in with OAuth: on at ${issuer}, for agents at ${resource}`),
+    onLeft: (reason) =>
+      Option.isSome(settings.publicUrl)
+        ? Effect.logWarning(`Sign-in with OAuth is off: ${reason}`)
+        : Console.log(`Sign-in with OAuth: off (${reason})`)
   })
 
 /** The demo feed matches it within seconds. */

@@ -1,17 +1,19 @@
 /** The service without a gateway: its layers and background work. */
 import process from "node:process"
-import { Deferred, Effect, identity, Layer, Option, type Scope } from "effect"
+import { Deferred, Effect, Either, identity, Layer, Option, type Scope } from "effect"
 import * as DemoFeed from "../adapters/local/DemoFeed.ts"
 import * as Local from "../adapters/local/Local.ts"
 import * as Off from "../adapters/off/Off.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Otlp from "../adapters/telemetry/otlp.ts"
+import * as HttpDocuments from "../adapters/webhooks/HttpDocuments.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
 import * as Enforcer from "../core/budget/Enforcer.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
 import { Disk } from "../core/disk/Disk.ts"
 import { EventRoom } from "../core/disk/EventRoom.ts"
 import { expireAnswers } from "../core/idempotency/expireAnswers.ts"
+import { signInAt } from "../core/grants/signIn.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
@@ -55,7 +57,8 @@ export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, S
     platforms,
     stores,
     sender: sender(settings),
-    recentEvents: settings.recentEvents
+    recentEvents: settings.recentEvents,
+    issuer: Either.getRight(signInOf(settings))
   }).pipe(Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))))
 }
 
@@ -139,8 +142,12 @@ const registered = (options: ServiceOptions) =>
 
 const sender = ({ webhookAddresses, webhooks }: ServiceSettings) => {
   const http = HttpSender.layerWith(webhookAddresses)
-  return webhooks === "on" ? http : Layer.provide(WebhookSender.layerOff(WEBHOOKS_OFF), http)
+  const sending = webhooks === "on" ? http : Layer.provide(WebhookSender.layerOff(WEBHOOKS_OFF), http)
+  return Layer.merge(sending, HttpDocuments.layerWith(webhookAddresses))
 }
+
+/** Left: why agents cannot sign in with OAuth. */
+export const signInOf = ({ publicUrl, console }: ServiceSettings) => signInAt(publicUrl, console === "on")
 
 export const drillOf = ({ upstream, webhooks }: ServiceSettings): Drill => ({
   upstream: upstream === "off" ? "off" : "on",

@@ -41,6 +41,12 @@ const table = {
       description: "Address to listen on; 0.0.0.0 listens on every IPv4 address of the machine",
       parse: anyText
     }),
+    publicUrl: optional({
+      name: "EARSHOT_PUBLIC_URL",
+      description:
+        "Address under which clients reach the server, such as https://earshot.example.com: with it, agents can sign in with OAuth. Needs https, except on localhost",
+      parse: origin
+    }),
     bootstrapKey: optional({
       name: "EARSHOT_BOOTSTRAP_KEY",
       description: "API key that the server accepts from the start, for automated setups: 16 to 512 characters",
@@ -420,6 +426,14 @@ function address(text: string): Either.Either<string, string> {
   return /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
     ? Either.right(text)
     : Either.left("Expected an address like https://api.example.com")
+}
+
+/** Without a path: other servers must not share the origin, which browsers and clients trust as a whole. */
+function origin(text: string): Either.Either<string, string> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+    ? Either.right(url.origin)
+    : Either.left("Expected an address without a path, like https://earshot.example.com")
 }
 
 function databaseUrl(text: string): Either.Either<Redacted.Redacted, string> {

@@ -6,6 +6,7 @@ import { type AccountsActions, accountCommand, accountsCommand } from "./account
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
 import { explainCommand } from "./explain.ts"
+import { grantsCommand } from "./grants.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
 import { type McpActions, mcpCommand } from "./mcp.ts"
@@ -67,6 +68,7 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     platformsCommand(actions.platforms),
     serversCommand(actions.servers),
     keysCommand(actions.keys),
+    grantsCommand(actions.webhooks),
     accountCommand(actions.webhooks),
     accountsCommand(actions.accounts),
     replayCommand(actions.replay, actions.languages),

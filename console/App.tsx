@@ -19,6 +19,7 @@ const MatchesPage = lazy(() => import("./matches/MatchesPage.tsx").then((page) =
 const CoveragePage = lazy(() => import("./coverage/CoveragePage.tsx").then((page) => page.CoveragePage))
 const EditorPage = lazy(() => import("./editor/EditorPage.tsx").then((page) => page.EditorPage))
 const WebhooksPage = lazy(() => import("./webhooks/WebhooksPage.tsx").then((page) => page.WebhooksPage))
+const ConsentPage = lazy(() => import("./grants/ConsentPage.tsx").then((page) => page.ConsentPage))
 const KeysPage = lazy(() => import("./keys/KeysPage.tsx").then((page) => page.KeysPage))
 
 export const App = () => {
@@ -79,6 +80,7 @@ const Page = () => {
           <Route path="/platforms" component={PlatformsPage} />
           <Route path="/webhooks" component={WebhooksPage} />
           <Route path="/keys" component={KeysPage} />
+          <Route path="/consent" component={ConsentPage} />
           <Route>
             <Empty title="Page not found">Choose a page from the menu above.</Empty>
           </Route>

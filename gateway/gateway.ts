@@ -1,6 +1,7 @@
 /** Builds the handler of all interfaces. */
-import { Effect, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { type PlatformSchemas, platformSchemas } from "../api/platformSchemas.ts"
+import type { Clients } from "../core/grants/Clients.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
@@ -18,9 +19,10 @@ import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from ".
 import { serverInfoRoute } from "./http/serverInfo.ts"
 import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
+import { challengeOf, oauthRoutes, type SignIn } from "./oauth/routes.ts"
 import type { Services } from "./operations/Handlers.ts"
 
-export type DoorServices = Services | LocalFeed
+export type DoorServices = Services | LocalFeed | Clients
 
 export interface GatewayOptions {
   /** The address that the server listens on, if it listens on one. */
@@ -32,11 +34,13 @@ export interface GatewayOptions {
   /** Updates the metrics of the process. */
   readonly observeProcess: Effect.Effect<void>
   readonly version: string
+  /** Sign-in with OAuth. By default it is off. */
+  readonly signIn?: SignIn
 }
 
 export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
-    const { host, version } = options
+    const { host, version, signIn = Either.left("EARSHOT_PUBLIC_URL is not set") } = options
     const platforms = yield* Platforms
     const languages = (yield* platforms.all).map(({ language }) => language)
     const schemas = platformSchemas(languages)
@@ -48,7 +52,8 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
       redactRefusal,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
-      mcpRoute({ host, version, newSecret: newSecret(yield* Entropy), languages }),
+      ...oauthRoutes(signIn),
+      mcpRoute({ host, version, newSecret: newSecret(yield* Entropy), languages, signIn }),
       yield* openApiRoute(languages),
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]
@@ -87,6 +92,7 @@ const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
     path: "/mcp",
     // Each tool checks the scope that it needs.
     scope: "read",
+    errorHeaders: challengeOf(options.signIn),
     read: async (request) => {
       reader ??= import("./mcp/http.ts").then(({ makeReader }) => makeReader(options))
       return (await reader)(request)

@@ -5,6 +5,7 @@ import * as Local from "../../adapters/local/Local.ts"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
+import * as HttpDocuments from "../../adapters/webhooks/HttpDocuments.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { useCasesOn } from "../../app/composition.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
@@ -12,6 +13,7 @@ import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
+import { GrantStore } from "../../core/grants/GrantStore.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { firehose } from "../../core/languages/firehose.ts"
 import { x } from "../../core/languages/x.ts"
@@ -65,7 +67,8 @@ const otherStores = Layer.mergeAll(
   Layer.mock(LookUpRounds, {}),
   Layer.mock(PostCounts, {}),
   Layer.mock(ShadowStore, {}),
-  Layer.mock(ClaimStore, {})
+  Layer.mock(ClaimStore, {}),
+  Layer.mock(GrantStore, {})
 )
 
 /** A limit that is never reached: requests are counted, and answers have the headers. */
@@ -90,8 +93,9 @@ export const layerWith = (matches: Layer.Layer<MatchStore>) =>
   useCasesOn({
     platforms,
     stores: Layer.merge(otherStores, matches),
-    sender: HttpSender.layerWith(new Addresses()),
-    recentEvents: 10_000
+    sender: Layer.merge(HttpSender.layerWith(new Addresses()), HttpDocuments.layerWith(new Addresses())),
+    recentEvents: 10_000,
+    issuer: Option.none()
   }).pipe(
     Layer.provideMerge(Log.layerWith("json")),
     // As if no trace collector were set.

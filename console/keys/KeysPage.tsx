@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC } from "../client.ts"
+import { Grants } from "../grants/Grants.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Secret } from "../parts/Secret.tsx"
 import { useTitle } from "../parts/useTitle.ts"
@@ -22,6 +23,7 @@ export const KeysPage = () => {
         <h1>{isAdmin ? "Keys and limits" : "Limits"}</h1>
       </div>
       {isAdmin && <Keys />}
+      {isAdmin && <Grants />}
       <Limits hasHeading={isAdmin} />
     </>
   )

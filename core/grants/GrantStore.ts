@@ -83,8 +83,8 @@ export class GrantStore extends Context.Tag("core/GrantStore")<
 /** How many grants of an account are kept at least: the active ones, and the newest of the others. */
 export const KEPT_GRANTS = 200
 
-/** More tokens of a grant are never kept: the oldest go first. */
-export const KEPT_TOKENS = 1_000
+/** More tokens of a grant are never kept: the oldest go first. The use of one that is gone is refused, but ends nothing. */
+export const KEPT_TOKENS = 200
 
 /** Applies the end of the key, which is not written to the grant. */
 export const withKeyEnd = (grant: StoredGrant, at: Timestamp): StoredGrant => {

@@ -7,7 +7,6 @@ import {
   GrantNotFound,
   InvalidArgument,
   LimitReached,
-  PermissionDenied,
   type StoreUnavailable,
   TokenRefused
 } from "../model/Errors.ts"
@@ -29,10 +28,9 @@ import { GrantStore, type NewTokens, type StoredGrant } from "./GrantStore.ts"
 import { isLocal, redirectHost, withParameters } from "./redirects.ts"
 import { decodeSealed, makeSeals } from "./seals.ts"
 
-/** Whoever decides on a request: the holder of a key. */
+/** Whoever decides on a request: the holder of a key that allows to write. */
 export interface Decider {
   readonly account: AccountId
-  readonly scope: GrantScope
   /** None for the operator and for clients, which may not decide. */
   readonly key: Option.Option<KeyId>
 }
@@ -76,13 +74,13 @@ export class Grants extends Context.Tag("core/Grants")<
   AccessTokens & {
     /** Returns the text with which a person decides on the request: within ten minutes. */
     readonly ask: (request: AccessRequest) => Effect.Effect<string, StoreUnavailable>
-    readonly asked: (text: string, most: GrantScope) => Effect.Effect<ShownRequest, InvalidArgument | StoreUnavailable>
+    readonly asked: (text: string) => Effect.Effect<ShownRequest, InvalidArgument | StoreUnavailable>
     /** Returns where the browser goes: with a code, or with the refusal if `scope` is none. */
     readonly decide: (
       by: Decider,
       text: string,
       scope: Option.Option<GrantScope>
-    ) => Effect.Effect<string, InvalidArgument | PermissionDenied | ConsentNeedsKey | LimitReached | StoreUnavailable>
+    ) => Effect.Effect<string, InvalidArgument | ConsentNeedsKey | LimitReached | StoreUnavailable>
     /** Where the browser goes if a request cannot be carried out. `error` as in RFC 6749. */
     readonly refusalOf: (request: {
       readonly redirectUri: string
@@ -196,7 +194,7 @@ export class Grants extends Context.Tag("core/Grants")<
               : request
           })
 
-        const asked = Effect.fn("Grants.asked")(function* (text: string, most: GrantScope) {
+        const asked = Effect.fn("Grants.asked")(function* (text: string) {
           const { client, redirectUri, scope } = yield* unsealed(text)
           return {
             client_id: client.id,
@@ -204,7 +202,7 @@ export class Grants extends Context.Tag("core/Grants")<
             client_kind: client.kind,
             redirect_host: redirectHost(redirectUri),
             is_local: isLocal(redirectUri),
-            scopes: GRANT_SCOPES.filter((one) => isWithin(one, scope) && isWithin(one, most)),
+            scopes: GRANT_SCOPES.filter((one) => isWithin(one, scope)),
             resource
           }
         })
@@ -226,17 +224,16 @@ export class Grants extends Context.Tag("core/Grants")<
           })
 
         const decide = Effect.fn("Grants.decide")(function* (
-          { account, scope: most, key }: Decider,
+          { account, key }: Decider,
           text: string,
           scope: Option.Option<GrantScope>
         ) {
           const request = yield* unsealed(text)
           if (Option.isNone(key)) return yield* new ConsentNeedsKey()
           if (Option.isNone(scope)) return answered(request, { error: "access_denied" })
-          if (!isWithin(scope.value, most)) return yield* new PermissionDenied({ scope: most, needed: scope.value })
           if (!isWithin(scope.value, request.scope)) {
             const message = `The client asks for "${request.scope}" only: allow that`
-            return yield* new InvalidArgument({ issues: [{ path: "scope", message }] })
+            return yield* new InvalidArgument({ issues: [{ path: "decision", message }] })
           }
           const now = yield* Clock.currentTimeMillis
           const at = Timestamp.fromMillis(now)
@@ -298,9 +295,9 @@ export class Grants extends Context.Tag("core/Grants")<
           const at = Timestamp.fromMillis(now)
           const found = isMistyped(code) ? Option.none() : yield* store.findByCode(digestOf(code), at)
           if (Option.isNone(found)) return yield* refused("The code is not known or no longer valid")
-          const { grant, challenge, expiresAt, redirectUri: own } = found.value
+          const { grant, challenge, expiresAt, redirectUri: registered } = found.value
           yield* checkClient(clientId, grant)
-          if (Option.exists(redirectUri, (uri) => uri !== own)) {
+          if (Option.exists(redirectUri, (uri) => uri !== registered)) {
             return yield* refused("redirect_uri differs from the one of the authorization request")
           }
           if (challengeOf(entropy.sha256(verifier)) !== challenge) {

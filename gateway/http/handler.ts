@@ -68,10 +68,11 @@ export const makeHandler = <R>(
       }
       const { showsLimits = false } = route
       const admission = await run(admit(authenticate(request), showsLimits))
-      if (Exit.isFailure(admission)) return { exit: Exit.failCause(admission.cause) }
+      const { errorHeaders } = route
+      if (Exit.isFailure(admission)) return { exit: Exit.failCause(admission.cause), errorHeaders }
       const { caller, rate } = admission.value
       const exit = await runRoute(route, request, caller, run).catch(Exit.die)
-      return { exit, rate: Option.getOrUndefined(rate) }
+      return { exit, rate: Option.getOrUndefined(rate), errorHeaders }
     }
 
     return async (request, push = pushToStream) => {
@@ -87,8 +88,10 @@ export const makeHandler = <R>(
         request,
         id
       )
-      const { exit, rate } = await respond(request, path, run).catch((defect): Answer => ({ exit: Exit.die(defect) }))
-      const reply = replyOf(exit, request)
+      const { exit, rate, errorHeaders } = await respond(request, path, run).catch(
+        (defect): Answer => ({ exit: Exit.die(defect) })
+      )
+      const reply = replyOf(exit, request, errorHeaders)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }
@@ -125,6 +128,7 @@ interface Answer {
   readonly exit: Exit.Exit<Reply, DoorFailure>
   /** Of a request that was counted, even if it failed. */
   readonly rate?: Rate | undefined
+  readonly errorHeaders?: KeyedRoute<never>["errorHeaders"] | undefined
 }
 
 /** Runs an effect of a request, of `caller` if it is known. Returns no promise if the effect did not suspend. */
@@ -174,10 +178,19 @@ const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Pro
     else signal.addEventListener("abort", interrupt, { once: true })
   })
 
-const replyOf = (exit: Exit.Exit<Reply, DoorFailure>, request: Request): Reply => {
+const replyOf = (
+  exit: Exit.Exit<Reply, DoorFailure>,
+  request: Request,
+  errorHeaders: Answer["errorHeaders"]
+): Reply => {
   if (Exit.isSuccess(exit)) return exit.value
   const failure = Cause.failureOption(exit.cause)
-  if (Option.isSome(failure)) return errorReply(toWire(failure.value))
+  if (Option.isSome(failure)) {
+    const reply = errorReply(toWire(failure.value))
+    return errorHeaders === undefined
+      ? reply
+      : { ...reply, headers: { ...reply.headers, ...errorHeaders(failure.value) } }
+  }
   return errorReply(wireOfCause(exit.cause, () => request.signal.aborted))
 }
 

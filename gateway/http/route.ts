@@ -21,6 +21,8 @@ export interface KeyedRoute<R> {
   readonly scope: Scope
   /** It is answered a few times per minute beyond the limit on requests, too. */
   readonly showsLimits?: boolean
+  /** Further headers of an error. */
+  readonly errorHeaders?: (failure: DoorFailure) => Readonly<Record<string, string>>
   readonly read: (
     request: Request
   ) => Either.Either<Work<R>, DoorFailure> | Promise<Either.Either<Work<R>, DoorFailure>>
@@ -28,7 +30,7 @@ export interface KeyedRoute<R> {
 
 /** Requires no key. */
 export interface OpenRoute<R> {
-  readonly method: "GET"
+  readonly method: "GET" | "POST"
   readonly path: string
   readonly reply: (request: Request) => Effect.Effect<Reply, DoorFailure, R>
 }

@@ -10,16 +10,17 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect, Either, Option, Predicate } from "effect"
+import type { Issuer } from "../../core/grants/Grants.ts"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import type { InvalidArgument } from "../../core/model/Errors.ts"
+import { type InvalidArgument, PermissionDenied } from "../../core/model/Errors.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { admitCall, checkBatch } from "../auth.ts"
 import { type DoorFailure, foreignCaller, INVALID_REQUEST, toWire, type WireError } from "../errors.ts"
 import { parseJson, readText } from "../http/body.ts"
 import { json, NO_STORE, type Reply, type Work } from "../http/route.ts"
 import type { Services } from "../operations/Handlers.ts"
-import { callAs } from "./calls.ts"
+import { type Call, callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
 
@@ -27,18 +28,23 @@ export interface HttpOptions extends Pick<ServerOptions<never>, "version" | "new
   readonly languages: ReadonlyArray<Language>
   /** The address that the server listens on; none if it does not listen. */
   readonly host: Option.Option<string>
+  /** The right has the address under which clients reach the server. */
+  readonly signIn: Either.Either<Issuer, string>
 }
 
 export type Reader = (request: Request) => Promise<Either.Either<Work<Services>, DoorFailure>>
 
-export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader => {
+export const makeReader = ({ languages, host, signIn, ...rest }: HttpOptions): Reader => {
   const options = { ...rest, toolbox: toolbox(languages) }
+  const publicNames = Either.match(signIn, { onLeft: () => [], onRight: ({ issuer }) => [new URL(issuer).hostname] })
+  const origins = [...localhostAllowedOrigins(), ...publicNames]
   const hosts = Option.map(Option.filter(host, isLoopback), (host) => [
     ...localhostAllowedHostnames(),
+    ...publicNames,
     hostnameOf(host)
   ])
   return async (request) => {
-    const foreign = foreignHeader(request, hosts)
+    const foreign = foreignHeader(request, hosts, origins)
     if (Option.isSome(foreign)) return Either.left(foreign.value)
     return Either.map(await readText(request), (text) => {
       const parsed = Either.getRight(parseJson(text))
@@ -55,15 +61,18 @@ export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader =>
 /**
  * Against DNS rebinding: a web page can make the browser send requests to a local server, but under the page's own host
  * and origin. `hosts`: the allowed ones, with any port; none if the server is public, under names that it does not know.
+ * `origins`: the names of the allowed ones.
  */
-const foreignHeader = ({ headers }: Request, hosts: Option.Option<Array<string>>): Option.Option<DoorFailure> => {
+const foreignHeader = (
+  { headers }: Request,
+  hosts: Option.Option<Array<string>>,
+  origins: Array<string>
+): Option.Option<DoorFailure> => {
   const [host, origin] = [headers.get("host"), headers.get("origin")]
   if (Option.exists(hosts, (hosts) => !validateHostHeader(host, hosts).ok)) {
     return Option.some(foreignCaller("Host", host))
   }
-  return validateOriginHeader(origin, localhostAllowedOrigins()).ok
-    ? Option.none()
-    : Option.some(foreignCaller("Origin", origin))
+  return validateOriginHeader(origin, origins).ok ? Option.none() : Option.some(foreignCaller("Origin", origin))
 }
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.[\d.]+$/.test(host)
@@ -104,19 +113,23 @@ const respond = (
   { url, headers, signal }: Request,
   { text, parsed, calls }: Body,
   caller: Caller
-): Effect.Effect<Reply, never, Services> =>
+): Effect.Effect<Reply, PermissionDenied, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
     // The protocol validates all messages without a break.
     yield* yieldIfTurnIsLong
-    const server = toolServer({ ...options, call: callAs(caller), runtime, refused: yield* refusals(calls, caller) })
+    const { call, denied } = noteDenied(callAs(caller))
+    const server = toolServer({ ...options, call, runtime, refused: yield* refusals(calls, caller) })
     // What is parsed is not read again.
     const head = new Request(url, { method: "POST", headers, signal, ...(Option.isNone(parsed) && { body: text }) })
     const asked = {
       request: head,
       ...Option.match(parsed, { onNone: () => ({}), onSome: (parsedBody) => ({ parsedBody }) })
     }
-    return replyOf(yield* Effect.promise(() => exchange(server, asked, text.includes('"progressToken"'))))
+    const response = yield* Effect.promise(() => exchange(server, asked, text.includes('"progressToken"')))
+    // As an error of HTTP, a client takes it as a reason to ask the person for more.
+    const missing = caller.grant === undefined || calls.length > 1 ? undefined : denied()
+    return missing === undefined ? replyOf(response) : yield* missing
   })
 
 interface Body {
@@ -124,6 +137,24 @@ interface Body {
   /** None if the text is not JSON. */
   readonly parsed: Option.Option<unknown>
   readonly calls: ReadonlyArray<JsonRpcRequest>
+}
+
+/** Remembers a call that needs more than a client could have got. */
+const noteDenied = <R>(
+  call: Call<R>
+): { readonly call: Call<R>; readonly denied: () => PermissionDenied | undefined } => {
+  let denied: PermissionDenied | undefined
+  return {
+    call: (callee, args) =>
+      Effect.tapError(call(callee, args), ({ code, details: { scope, needed } }) =>
+        Effect.sync(() => {
+          if (code === "permission_denied" && needed === "write") {
+            denied = new PermissionDenied({ scope: String(scope), needed })
+          }
+        })
+      ),
+    denied: () => denied
+  }
 }
 
 /** Supports both revisions of the protocol. Responds with JSON, or with a stream if the client asks for progress. */

@@ -174,6 +174,7 @@ const tags = [
   { name: "platforms", description: "Filter syntax and status of each platform" },
   { name: "webhooks", description: "URLs that receive matches as they are stored" },
   { name: "keys", description: "API keys of the account" },
+  { name: "grants", description: "What OAuth clients may do for the account" },
   { name: "account", description: "Limits of the account, and what is used of them" },
   { name: "local", description: "Events for the platforms that run in process" }
 ]

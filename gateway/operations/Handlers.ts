@@ -4,6 +4,7 @@ import type { AnyContract } from "../../api/Contract.ts"
 import type { Accounts } from "../../core/accounts/Accounts.ts"
 import type { Backtests } from "../../core/backtests/Backtests.ts"
 import type { Explanations } from "../../core/explanations/Explanations.ts"
+import type { Grants } from "../../core/grants/Grants.ts"
 import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import type { Keys } from "../../core/keys/Keys.ts"
 import type { Matches } from "../../core/matches/Matches.ts"
@@ -28,6 +29,7 @@ export type Services =
   | Status
   | Webhooks
   | Keys
+  | Grants
   | Accounts
   | Quotas
   | Idempotency

@@ -9,6 +9,7 @@ import { Quotas } from "../../core/quotas/Quotas.ts"
 import { type Asked, once } from "../idempotency.ts"
 import { accountHandlers } from "./account.ts"
 import type { Handler, Handlers, Services } from "./Handlers.ts"
+import { grantHandlers } from "./grants.ts"
 import { keyHandlers } from "./keys.ts"
 import { matchHandlers } from "./matches.ts"
 import { platformHandlers } from "./platforms.ts"
@@ -35,7 +36,8 @@ const handlers: { readonly [Noun in keyof typeof contracts]: Handlers<(typeof co
   platforms: platformHandlers,
   webhooks: webhookHandlers,
   account: accountHandlers,
-  keys: keyHandlers
+  keys: keyHandlers,
+  grants: grantHandlers
 }
 
 type AnyHandler = Handler<unknown, unknown>

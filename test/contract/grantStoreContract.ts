@@ -183,7 +183,7 @@ export const grantStoreContract = <E>(name: string, layer: Layer.Layer<GrantStor
           ended_at: null,
           keyEndsAt: at(50)
         })
-        const expired = { ended_at: at(50), ended_by: "key" }
+        const expired = { ended_at: at(50), ended_by: "key" as const }
         assert.deepInclude((yield* byToken(tokens.access.digest, at(50)))?.grant, expired)
         yield* keys.revoke({ id: key.id, account: Option.none() }, { at: at(20), force: true })
         const [listed] = yield* grants.list(Option.some(accountId), LATER)
@@ -215,7 +215,8 @@ export const grantStoreContract = <E>(name: string, layer: Layer.Layer<GrantStor
         const grants = yield* GrantStore
         const active = yield* exchangedGrant()
         const rest = { account_id: active.account_id, key_id: active.key_id }
-        for (let i = 0; i < KEPT_GRANTS; i++) yield* storedGrant(rest)
+        const more = Array.from({ length: KEPT_GRANTS }, () => rest)
+        yield* Effect.forEach(more, storedGrant, { concurrency: 10 })
         yield* storedGrant({ ...rest, created_at: at(6), expiresAt: at(11) })
         const left = yield* grants.list(Option.some(active.account_id), at(6))
         assert.lengthOf(left, KEPT_GRANTS + 1)

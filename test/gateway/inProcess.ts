@@ -4,8 +4,10 @@ import { Effect, Either, Layer, Option, Redacted } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
+import * as HttpDocuments from "../../adapters/webhooks/HttpDocuments.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { useCasesOn } from "../../app/composition.ts"
+import type { Issuer } from "../../core/grants/Grants.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -27,15 +29,17 @@ const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 /** Everything that the gateway calls, composed as in the program. */
 export const serviceOn = (
   platforms: ReturnType<typeof localPlatforms>,
-  stores: Layer.Layer<Stores, StoreCannotOpen> = memoryStores
+  stores: Layer.Layer<Stores, StoreCannotOpen> = memoryStores,
+  issuer: Option.Option<Issuer> = Option.none()
 ) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layer).pipe(
     Layer.provideMerge(
       useCasesOn({
         platforms,
         stores,
-        sender: HttpSender.layerWith(LOOPBACK),
-        recentEvents: 1_000
+        sender: Layer.merge(HttpSender.layerWith(LOOPBACK), HttpDocuments.layerWith(LOOPBACK)),
+        recentEvents: 1_000,
+        issuer
       })
     )
   )

@@ -178,7 +178,7 @@ describe("AppRouter", () => {
     type Outputs = inferRouterOutputs<AppRouter>
 
     expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<
-      "rules" | "webhooks" | "matches" | "platforms" | "keys" | "account"
+      "rules" | "webhooks" | "matches" | "platforms" | "keys" | "grants" | "account"
     >()
     expectTypeOf<Inputs["rules"]["create"]>().toEqualTypeOf<{
       readonly name: string
