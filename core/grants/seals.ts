@@ -1,5 +1,5 @@
 /** Texts that only servers of this store can read and write: what they hold needs no row. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Either, Encoding, Option, Schema } from "effect"
 import { Entropy } from "../model/Entropy.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import { GrantStore } from "./GrantStore.ts"
@@ -23,9 +23,11 @@ export const makeSeals: Effect.Effect<Seals, never, GrantStore | Entropy> = Effe
   return {
     seal: (use, text) => Effect.map(secret, (secret) => toUrl(entropy.seal(text, `${use} ${secret}`))),
     unseal: (use, sealed) =>
-      /^[\w-]{1,8000}$/.test(sealed)
-        ? Effect.map(secret, (secret) => Option.liftThrowable(entropy.unseal)(fromUrl(sealed), `${use} ${secret}`))
-        : Effect.succeedNone
+      Option.match(fromUrl(sealed), {
+        onNone: () => Effect.succeedNone,
+        onSome: (base64) =>
+          Effect.map(secret, (secret) => Option.liftThrowable(entropy.unseal)(base64, `${use} ${secret}`))
+      })
   }
 })
 
@@ -43,5 +45,15 @@ const SECRET_BYTES = 32
 
 const hexOf = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 
+const MAX_LENGTH = 8_000
+
 const toUrl = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")
-const fromUrl = (text: string): string => text.replaceAll("-", "+").replaceAll("_", "/")
+
+/** None for a text that is not exactly what `toUrl` returns: each sealed text has one form. */
+const fromUrl = (text: string): Option.Option<string> =>
+  text.length > MAX_LENGTH
+    ? Option.none()
+    : Either.getRight(Encoding.decodeBase64Url(text)).pipe(
+        Option.filter((bytes) => Encoding.encodeBase64Url(bytes) === text),
+        Option.map((bytes) => Encoding.encodeBase64(bytes))
+      )

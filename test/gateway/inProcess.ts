@@ -1,5 +1,6 @@
 /** The gateway in this process with memory stores and a real socket, for tests that replace services. */
-
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { Effect, Either, Layer, Option, Redacted } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
@@ -13,7 +14,7 @@ import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import * as WebhookDelivery from "../../core/webhooks/WebhookDelivery.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
-import { gateway } from "../../gateway/gateway.ts"
+import { type GatewayOptions, gateway } from "../../gateway/gateway.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryStores, type Stores } from "../stores/memoryStores.ts"
 import type { Target } from "./client.ts"
@@ -46,19 +47,34 @@ export const serviceOn = (
 
 export const service = serviceOn(localPlatforms({ x: X_LIMIT }, { webhooks: 20 }))
 
+/** A port that is free now, for a server that must know its address before it listens. */
+export const freePort = Effect.promise(
+  () =>
+    new Promise<number>((resolve) => {
+      const server = createServer().listen(0, HOST, () => {
+        const { port } = server.address() as AddressInfo
+        server.close(() => resolve(port))
+      })
+    })
+)
+
 /** Serves until the scope closes. Returns a function that creates a key for an account. */
-export const serve = Effect.gen(function* () {
-  const handler = yield* gateway({
-    host: Option.some(HOST),
-    docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
-    console: Option.none(),
-    observeProcess: Effect.void,
-    version: "0.0.0"
+export const serve = Effect.suspend(() => serveWith({}))
+
+export const serveWith = ({ port = 0, ...options }: { readonly port?: number } & Pick<GatewayOptions, "signIn">) =>
+  Effect.gen(function* () {
+    const handler = yield* gateway({
+      ...options,
+      host: Option.some(HOST),
+      docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
+      console: Option.none(),
+      observeProcess: Effect.void,
+      version: "0.0.0"
+    })
+    const bound = yield* NodeServer.serve({ host: HOST, port, handler, unreadable: unreadableRequest })
+    return (account: string, scope: Scope = "admin") =>
+      Effect.map(newKey(account, scope), ({ secret }) => targetOf(bound, Redacted.value(secret)))
   })
-  const port = yield* NodeServer.serve({ host: HOST, port: 0, handler, unreadable: unreadableRequest })
-  return (account: string, scope: Scope = "admin") =>
-    Effect.map(newKey(account, scope), ({ secret }) => targetOf(port, Redacted.value(secret)))
-})
 
 // ---- helpers ----
 
