@@ -1,10 +1,11 @@
 /** What OAuth clients may do for the account. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
+import { useChange } from "../parts/useChange.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 
 export const Grants = () => {
@@ -93,21 +94,12 @@ const ENDS: Readonly<Record<NonNullable<Grant["ended_by"]>, string>> = {
 }
 
 const Revoke = ({ grant, onClose }: { readonly grant: Grant; readonly onClose: () => void }) => {
-  const queryClient = useQueryClient()
-  const revoke = useMutation(
-    useTRPC().grants.revoke.mutationOptions({
-      onSuccess: () => {
-        onClose()
-        return queryClient.invalidateQueries()
-      }
-    })
-  )
+  const revoke = useChange(useTRPC().grants.revoke.mutationOptions(), onClose)
   return (
     <Confirm
       title={`Revoke the access of “${grant.client_name}”?`}
       action="Revoke access"
-      isBusy={revoke.isPending}
-      problem={revoke.error === null ? undefined : problemOf(revoke.error)}
+      change={revoke}
       onConfirm={() => revoke.mutate({ grant_id: grant.id })}
       onClose={onClose}
     >
