@@ -58,7 +58,7 @@ const Decision = ({ request, shown }: { readonly request: string; readonly shown
     <>
       <h1>Allow “{shown.client_name}” to use Earshot?</h1>
       <form
-        class="card form consent"
+        class="card form"
         aria-label="Access"
         onSubmit={(event) => {
           event.preventDefault()
@@ -69,11 +69,11 @@ const Decision = ({ request, shown }: { readonly request: string; readonly shown
         <dl class="facts">
           <div>
             <dt>Client</dt>
-            <dd class="long">{shown.client_kind === "registered" ? "registered itself" : shown.client_id}</dd>
+            <dd>{shown.client_kind === "registered" ? "registered itself" : shown.client_id}</dd>
           </div>
           <div>
             <dt>Goes back to</dt>
-            <dd class="long">
+            <dd>
               <strong>{shown.redirect_host}</strong>
             </dd>
           </div>

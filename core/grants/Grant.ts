@@ -33,8 +33,12 @@ export const Grant = Schema.Struct({
   expires_at: Timestamp.annotations({ description: "The grant ends at this time, unless the client renews it" }),
   ended_at: Schema.NullOr(Timestamp),
   ended_by: Schema.NullOr(GrantEnd).annotations({
-    description:
-      "revoked: by the account; client: by the client; reuse: a code or refresh token was used twice; key: the key that allowed it was revoked or has expired"
+    jsonSchema: {
+      type: ["string", "null"],
+      enum: [...GrantEnd.literals, null],
+      description:
+        "revoked: by the account; client: by the client; reuse: a code or refresh token was used twice; key: the key that allowed it was revoked or has expired"
+    }
   })
 }).annotations({ identifier: "Grant" })
 export type Grant = typeof Grant.Type

@@ -5,9 +5,10 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { createTRPCClient, httpLink, TRPCClientError } from "@trpc/client"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Either, Layer, Option } from "effect"
 import { changesState } from "../../api/Contract.ts"
 import { allContracts } from "../../api/contracts.ts"
+import { issuerAt } from "../../core/grants/Grants.ts"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { AppRouter } from "../../gateway/trpc/router.ts"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"
@@ -16,15 +17,18 @@ import { localPlatforms } from "../platforms.ts"
 import { memoryStores } from "../stores/memoryStores.ts"
 import { pgliteClient, postgresClient, storesOfDoors } from "../stores.ts"
 import { type Answer, assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
-import { serve, serviceOn, X_LIMIT } from "./inProcess.ts"
+import { serve, serveWith, serviceOn, X_LIMIT } from "./inProcess.ts"
 import { connect } from "./mcp/session.ts"
+import { authorize, connected, KNOWN_CLIENT, KNOWN_REDIRECT, newProof, requestIn } from "./oauth/flow.ts"
+
+const ISSUER = issuerAt("https://earshot.example")
 
 const platforms = () => localPlatforms({ x: X_LIMIT }, { webhooks: 20 })
 
 for (const [store, stores] of storesOfDoors) {
   // The same client as that of the stores.
   const client = store === "PGlite" ? pgliteClient : store === "Postgres" ? postgresClient : Layer.empty
-  const service = Layer.merge(serviceOn(platforms(), stores), client)
+  const service = Layer.merge(serviceOn(platforms(), stores, Option.some(ISSUER)), client)
   // Every test has its own accounts.
   withLayer(service, { excludeTestServices: true, timeout: "120 seconds" })(`Idempotency-Key on ${store}`, (it) => {
     it.scoped("runs a request once, and gives the first answer again", () =>
@@ -52,7 +56,7 @@ for (const [store, stores] of storesOfDoors) {
 
     it.scoped("gives the answer of every operation that changes something again", () =>
       Effect.gen(function* () {
-        const ann = yield* (yield* serve)("cat")
+        const ann = yield* (yield* serveWith({ signIn: Either.right(ISSUER) }))("cat")
         const { url, received } = yield* startReceiver()
         const used = new Set<string>()
         const twice = (path: string, body: unknown) =>
@@ -98,6 +102,13 @@ for (const [store, stores] of storesOfDoors) {
           rule_ids
         )
         assert.strictEqual(yield* rulesOf(ann), 0)
+        const asked = { client_id: KNOWN_CLIENT, redirect_uri: KNOWN_REDIRECT, code_challenge: newProof().challenge }
+        const request = requestIn(yield* Effect.promise(() => authorize(ann, asked)))
+        yield* twice("/grants/decide", { request, decision: "read" })
+        const { access } = yield* Effect.promise(() => connected(ann, "read"))
+        const [grant] = (yield* send(ann, "/grants")).body["grants"] ?? []
+        yield* twice("/grants/revoke", { grant_id: grant?.["id"] })
+        assert.strictEqual((yield* send({ ...ann, key: access }, "/account")).status, 401)
 
         const messages = received.map(({ body }) => String(JSON.parse(body).type))
         assert.lengthOf(

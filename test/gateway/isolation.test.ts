@@ -4,22 +4,26 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import { Effect } from "effect"
+import { Effect, Either, Option } from "effect"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { platformSchemas } from "../../api/platformSchemas.ts"
 import { languages } from "../../app/platforms.ts"
+import { issuerAt } from "../../core/grants/Grants.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
 import { makeRouter } from "../../gateway/trpc/router.ts"
 import { call, draft, firehoseUpdate, type Target } from "./client.ts"
-import { serve, service } from "./inProcess.ts"
+import { localPlatforms } from "../platforms.ts"
+import { memoryStores } from "../stores/memoryStores.ts"
+import { serve, serveWith, service, serviceOn, X_LIMIT } from "./inProcess.ts"
+import { connected } from "./oauth/flow.ts"
 
 describe("Every operation", () => {
   it.scopedLive(
     "treats ids of another account like unknown ids, and neither shows nor changes its data",
     () =>
       Effect.gen(function* () {
-        const as = yield* serve
+        const as = yield* serveWith({ signIn: Either.right(ISSUER) })
         const [ann, bob] = [yield* as("ann"), yield* as("bob")]
         const owned = yield* Effect.promise(() => createOneOfEach(ann))
         const before = yield* Effect.promise(() => everythingOf(ann))
@@ -38,7 +42,7 @@ describe("Every operation", () => {
           }
         }
         assert.deepStrictEqual(yield* Effect.promise(() => everythingOf(ann)), before)
-      }).pipe(Effect.provide(service)),
+      }).pipe(Effect.provide(serviceOn(platforms(), memoryStores, Option.some(ISSUER)))),
     120_000
   )
 
@@ -96,6 +100,10 @@ interface Operation {
   readonly send: (target: Target, input: Input) => Promise<string>
 }
 
+const ISSUER = issuerAt("https://earshot.example")
+
+const platforms = () => localPlatforms({ x: X_LIMIT }, { webhooks: 20 })
+
 /** Part of everything that Ann owns. */
 const SECRET = "annssecret"
 
@@ -104,6 +112,7 @@ const createOneOfEach = async (target: Target): Promise<ReadonlyMap<string, stri
   await call(target, "/api.CreateRule", { ...draft(SECRET), name: SECRET, intent: SECRET })
   await call(target, "/local/events", firehoseUpdate(`http://${SECRET}.example`, SECRET))
   await call(target, "/webhooks/create", { url: `https://${SECRET}.example/hook`, description: SECRET })
+  await connected(target)
   const ids = new Map<string, string>()
   for (const [id, kind = ""] of JSON.stringify(await everythingOf(target)).matchAll(/\b([a-z]+)_[0-9a-z]{26}\b/g)) {
     ids.set(kind, id)
@@ -113,13 +122,16 @@ const createOneOfEach = async (target: Target): Promise<ReadonlyMap<string, stri
 
 /** All data of the account, without parts that change with time. */
 const everythingOf = async (target: Target): Promise<ReadonlyArray<string>> => {
-  const [rules, matches, webhooks, keys] = [
+  const [rules, matches, webhooks, keys, grants] = [
     await call(target, "/api.ListRules"),
     await call(target, "/matches", {}),
     await call(target, "/webhooks"),
-    await call(target, "/keys")
+    await call(target, "/keys"),
+    await call(target, "/grants")
   ]
-  return [rules.body, matches.body["matches"], webhooks.body, keys.body].map((part) => JSON.stringify(part))
+  return [rules.body, matches.body["matches"], webhooks.body, keys.body, grants.body].map((part) =>
+    JSON.stringify(part)
+  )
 }
 
 const operationsOf = async (target: Target): Promise<ReadonlyArray<Operation>> => [

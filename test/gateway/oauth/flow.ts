@@ -1,7 +1,7 @@
 /** A server with sign-in, and the steps of a client, of a browser and of a person, one by one. */
 import { createHash, randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import { Effect, Either, Exit, Layer, Scope as Lifetime, Option } from "effect"
+import { Effect, Either, Exit, Layer, Option, Scope as Lifetime } from "effect"
 import { issuerAt } from "../../../core/grants/Grants.ts"
 import type { Scope } from "../../../core/keys/Key.ts"
 import { localPlatforms } from "../../platforms.ts"
@@ -40,6 +40,10 @@ export const signInServer = (): ((title: string, test: (context: SignedIn) => Pr
     })
 }
 
+/** A client that Earshot knows. */
+export const KNOWN_CLIENT = "https://claude.ai/oauth/mcp-oauth-client-metadata"
+export const KNOWN_REDIRECT = "https://claude.ai/api/mcp/auth_callback"
+
 /** Where nobody listens: the tests read the address that the browser would open. */
 export const CALLBACK = "http://localhost:7777/callback"
 
@@ -75,7 +79,6 @@ export const authorize = async ({ url }: Target, parameters: Parameters): Promis
     code_challenge_method: "S256",
     state: "a state",
     scope: "read write",
-    resource: `${url}/mcp`,
     ...parameters
   }
   const query = new URLSearchParams(
@@ -147,7 +150,6 @@ export const exchange = (
     code,
     code_verifier: proof.verifier,
     redirect_uri: CALLBACK,
-    resource: `${target.url}/mcp`,
     ...more
   })
 

@@ -13,6 +13,8 @@ import {
   decide,
   exchange,
   grantsOf,
+  KNOWN_CLIENT,
+  KNOWN_REDIRECT,
   newProof,
   post,
   refresh,
@@ -23,9 +25,6 @@ import {
 } from "./flow.ts"
 
 const served = signInServer()
-
-const KNOWN = "https://claude.ai/oauth/mcp-oauth-client-metadata"
-const KNOWN_CALLBACK = "https://claude.ai/api/mcp/auth_callback"
 
 describe("the metadata", () => {
   served("is found from the 401 of /mcp, at both addresses", async ({ ann }) => {
@@ -185,7 +184,8 @@ describe("the request of a client", () => {
     const asked = await authorize(ann, {
       client_id,
       code_challenge: newProof().challenge,
-      scope: "read offline_access"
+      scope: "read offline_access",
+      resource: `${ann.url}/mcp`
     })
     assert.strictEqual(asked.headers.get("cache-control"), "no-store")
     const request = requestIn(asked)
@@ -297,7 +297,7 @@ describe("the request of a client", () => {
       const { error_description: _, ...rest } = Object.fromEntries(location.searchParams)
       assert.deepStrictEqual(rest, { error, state: "a state", iss: ann.url })
     }
-    const known = { client_id: KNOWN, redirect_uri: KNOWN_CALLBACK, code_challenge, scope: "admin" }
+    const known = { client_id: KNOWN_CLIENT, redirect_uri: KNOWN_REDIRECT, code_challenge, scope: "admin" }
     assert.match(
       (await authorize(ann, known)).headers.get("location") ?? "",
       /^https:\/\/claude\.ai\/.*error=invalid_scope/
@@ -322,13 +322,13 @@ describe("the request of a client", () => {
 
   served("of a known client needs no document", async ({ ann }) => {
     const asked = await authorize(ann, {
-      client_id: KNOWN,
-      redirect_uri: KNOWN_CALLBACK,
+      client_id: KNOWN_CLIENT,
+      redirect_uri: KNOWN_REDIRECT,
       code_challenge: newProof().challenge
     })
     const { body } = await call(ann, "/grants/request", { request: requestIn(asked) })
     assert.deepInclude(body as unknown as object, {
-      client_id: KNOWN,
+      client_id: KNOWN_CLIENT,
       client_name: "Claude",
       client_kind: "known",
       is_local: false
@@ -376,7 +376,7 @@ describe("a code", () => {
       ["invalid_request", { client_id: undefined }],
       ["invalid_client", { client_id: "ecl_unknown" }],
       ["invalid_grant", { client_id: other.client }],
-      ["invalid_grant", { client_id: KNOWN }],
+      ["invalid_grant", { client_id: KNOWN_CLIENT }],
       ["invalid_request", { code: undefined }],
       ["invalid_grant", { code: "eac_unknown" }],
       ["invalid_grant", { code: other.code }],
@@ -392,8 +392,8 @@ describe("a code", () => {
       ["invalid_request", { grant_type: undefined }]
     ]
     for (const [error, more] of wrong) assertRefused(await exchange(ann, code, more), error)
-    const { access } = { access: (await exchange(ann, code)).body["access_token"] }
-    assert.strictEqual(await statusWith(ann, String(access)), 200, "none of them used it up")
+    const { body } = await exchange(ann, code, { resource: `${ann.url}/mcp` })
+    assert.strictEqual(await statusWith(ann, String(body["access_token"])), 200, "none of them used it up")
   })
 
   served("is no token, and a token is no code", async ({ ann }) => {

@@ -9,7 +9,7 @@ import type {
 } from "@modelcontextprotocol/client"
 
 export class Provider implements OAuthClientProvider {
-  readonly redirectUrl = "http://127.0.0.1:8976/callback"
+  readonly redirectUrl: string = "http://127.0.0.1:8976/callback"
   readonly clientMetadataUrl?: string
   readonly clientMetadata: OAuthClientMetadata = {
     client_name: "A test of the official client",
