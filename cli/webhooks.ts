@@ -115,10 +115,11 @@ const list = <E>({ connectTo }: TargetActions<E>) =>
 const describe = (webhook: Webhook): string => {
   const { id, url, description, rule_ids, platforms, events, created_at, state, disabled_reason, next_attempt_at } =
     webhook
-  const { last_delivery, last_attempt } = webhook
+  const { last_delivery, last_attempt, subscription } = webhook
   return [
     `${id}  ${visible(url)}`,
     ...(description === undefined ? [] : [`  ${visible(description)}`]),
+    ...(subscription === undefined ? [] : [`  ${subscriptionLine(subscription)}`]),
     `  ${isDefault(events) ? "Matches" : events.join(", ")} of ${rule_ids?.join(", ") ?? "all rules"}, on ${platforms?.join(" and ") ?? "all platforms"}; created ${created_at}`,
     `  ${state}${disabled_reason === undefined ? "" : `: ${visible(disabled_reason)}`}${next_attempt_at === undefined ? "" : `, next attempt at ${next_attempt_at}`}`,
     ...(last_delivery === undefined ? [] : [`  Last delivery: ${attemptLine(last_delivery)}`]),
@@ -128,6 +129,9 @@ const describe = (webhook: Webhook): string => {
       : [`  Last attempt: ${attemptLine(last_attempt)}`])
   ].join("\n")
 }
+
+const subscriptionLine = ({ event, client, expires_at }: NonNullable<Webhook["subscription"]>): string =>
+  `Subscription of ${client === undefined ? "an MCP client" : visible(client)} to ${event}, until ${expires_at} unless refreshed`
 
 const isDefault = (events: ReadonlyArray<WebhookEvent>) => events.join() === DEFAULT_EVENTS.join()
 

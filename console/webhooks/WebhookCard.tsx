@@ -38,6 +38,12 @@ export const WebhookCard = ({
         </span>
       </div>
       {webhook.description !== undefined && <p>{webhook.description}</p>}
+      {webhook.subscription !== undefined && (
+        <p>
+          Subscription of {webhook.subscription.client ?? "an MCP client"} to {webhook.subscription.event}, until{" "}
+          <Time at={webhook.subscription.expires_at} /> unless the client refreshes it
+        </p>
+      )}
       {webhook.disabled_reason !== undefined && <p class="warning">{webhook.disabled_reason}</p>}
       <p class="quiet">
         Sends {webhook.events.map((event) => EVENTS[event].short).join(", ")}
@@ -94,9 +100,11 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
             {webhook.state === "disabled" ? "Enable" : "Retry now"}
           </button>
         )}
-        <button type="button" onClick={() => setAsked("rotate")}>
-          New secret
-        </button>
+        {webhook.kind === "webhook" && (
+          <button type="button" onClick={() => setAsked("rotate")}>
+            New secret
+          </button>
+        )}
         <button type="button" class="danger" onClick={() => setAsked("delete")}>
           Delete
         </button>

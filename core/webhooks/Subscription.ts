@@ -13,8 +13,6 @@ export const EVENT_NAMES = {
 } as const satisfies Readonly<Record<string, WebhookEvent>>
 export type EventName = keyof typeof EVENT_NAMES
 
-export const isEventName = (text: string): text is EventName => Object.hasOwn(EVENT_NAMES, text)
-
 /** Why a subscription ends before it expires: its key or grant was revoked or has expired, or its rules were deleted. */
 export type EndReason = "key" | "rule"
 

@@ -55,6 +55,7 @@ export interface Document {
   readonly info: { readonly version: string }
   readonly security: unknown
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: OperationObject }>>
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>
     readonly schemas: Readonly<Record<string, SchemaObject>>
@@ -70,6 +71,7 @@ export const emptyDocument: Document = {
   info: { version: "1" },
   security: [],
   paths: {},
+  webhooks: {},
   components: { securitySchemes: {}, schemas: {}, headers: {}, responses: {} }
 }
 

@@ -91,6 +91,28 @@ describe("/openapi.json", () => {
     }
   })
 
+  documented("has every message to receivers, with valid examples, and the messages of the stream", ({ document }) => {
+    assert.sameMembers(Object.keys(document.webhooks), [
+      ...["match.created", "match.redacted", "coverage.gap", "webhook.test"],
+      ...["match.created", "match.redacted", "coverage.gap"].map((name) => `subscription.${name}`),
+      ...["verification", "gap", "terminated"].map((name) => `subscription.${name}`)
+    ])
+    for (const [name, { post }] of Object.entries(document.webhooks)) {
+      const body = post.requestBody?.content["application/json"]
+      assert.deepStrictEqual(problems(document, body?.schema, body?.example), [], name)
+      const wrong = { ...(body?.example as object), type: "another", name: "another" }
+      assert.notDeepEqual(problems(document, body?.schema, wrong), [], name)
+    }
+    const messages = document.components.schemas["StreamMessage"]?.oneOf ?? []
+    const events = messages.flatMap(({ properties }) => properties?.["event"]?.enum ?? [])
+    assert.deepStrictEqual(events, ["match", "match.redacted", "coverage", "error"])
+    assert.deepStrictEqual(messages[0]?.properties?.["data"], {
+      type: "string",
+      contentMediaType: "application/json",
+      contentSchema: { $ref: "#/components/schemas/Match" }
+    } as object)
+  })
+
   documented(
     "documents the idempotency key of every operation that changes something, and of no other",
     ({ document }) => {
