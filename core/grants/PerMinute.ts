@@ -9,21 +9,14 @@ export class PerMinute {
     this.limit = limit
   }
 
-  /** 0 below the limit, otherwise the seconds until the next minute. */
-  wait(now: number): number {
+  /** Counts one. 0 below the limit, otherwise the seconds until the next minute. */
+  take(now: number): number {
     const window = Math.floor(now / MINUTE_MILLIS)
     if (window !== this.window) {
       this.window = window
       this.used = 0
     }
-    return this.used < this.limit ? 0 : Math.ceil((MINUTE_MILLIS - (now % MINUTE_MILLIS)) / 1_000)
-  }
-
-  /** Waits as before, and counts one. */
-  take(now: number): number {
-    const wait = this.wait(now)
-    this.used++
-    return wait
+    return this.used++ < this.limit ? 0 : Math.ceil((MINUTE_MILLIS - (now % MINUTE_MILLIS)) / 1_000)
   }
 }
 

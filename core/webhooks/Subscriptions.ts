@@ -45,7 +45,8 @@ import { type ListedWebhook, MAX_CONTROL_TRIES, WebhookStore } from "./WebhookSt
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-const MAX_RULES = 100
+/** The coverage of each is read every few seconds. */
+const MAX_RULES = 20
 
 /** Which events; without any field: of all rules of the account. */
 const selection = {

@@ -198,7 +198,7 @@ const lostIn = ({ coverage }: WaitResult, cursor: string | undefined, selection:
   return lost.length === 0 ? "" : gapCursorOf(lost)
 }
 
-const GAP_MILLIS = 3_000
+const GAP_MILLIS = 5_000
 
 const pollGaps = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<Polled, CallError, R> =>
   Effect.gen(function* () {

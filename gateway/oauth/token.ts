@@ -28,7 +28,7 @@ export const tooMany = (seconds: number): Reply => {
 
 // ---- helpers ----
 
-/** Of all clients together. Requests that succeed do not count: only a client with a valid token sends them. */
+/** Of all clients together. A client with a valid token is served all the same: nobody can lock others out. */
 const REFUSALS_PER_MINUTE = 600
 
 const MAX_BODY = 16_384
@@ -44,9 +44,6 @@ function limited(
 ) {
   return (request: Request): Effect.Effect<Reply, never, Grants> =>
     Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const wait = refusals.wait(now)
-      if (wait > 0) return tooMany(wait)
       const form = yield* Effect.promise(() => readForm(request))
       if (Either.isLeft(form)) return form.left
       const reply = yield* work(form.right).pipe(
@@ -60,8 +57,9 @@ function limited(
             })
         })
       )
-      if (reply.status !== 200) refusals.take(now)
-      return reply
+      if (reply.status === 200) return reply
+      const wait = refusals.take(yield* Clock.currentTimeMillis)
+      return wait > 0 ? tooMany(wait) : reply
     })
 }
 

@@ -197,7 +197,8 @@ const publishUntil = async (id: string, state: string): Promise<void> => {
 const show = async (page: Page, [, path, heading]: (typeof PAGES)[number]): Promise<void> => {
   await page.goto(`${server.url}/console${path()}`)
   await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
-  await page.getByText("Loading…").waitFor({ state: "detached" })
+  // Several parts of a page can load at the same time.
+  while ((await page.getByText("Loading…").count()) > 0) await page.waitForTimeout(50)
   await page.evaluate(axe.source)
 }
 

@@ -92,6 +92,8 @@ describe("other limits", () => {
         events: [null, 1],
         streams: [5, 0],
         webhooks: [20, 1],
+        subscriptions: [null, 0],
+        challenges: [null, 0],
         matches: [null, 1],
         "rules.x": [X_LIMIT, 0],
         "rules.firehose": [null, 1]

@@ -21,7 +21,7 @@ describe("a page of 10 MB", () => {
   for (const [name, settings] of stores) {
     it.scopedLive(`is stored and listed whole on ${name}, with its neighbours`, () =>
       Effect.gen(function* () {
-        const { service, publish } = yield* startWithFirehose(yield* settings, { isHere: true })
+        const { service, publish } = yield* startWithFirehose(yield* settings)
         yield* publish([page(1), page(2, "x".repeat(TEN_MEGABYTES)), page(3)])
         assert.deepStrictEqual(yield* eventualTitles(service, 3), titles(3))
         const first = (yield* ask(service, "/matches", { limit: 3 })).body as unknown as MatchList

@@ -3,22 +3,21 @@ import { Effect } from "effect"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
-import { KEY, type Served, serveInProcess, startService } from "../program.ts"
+import { KEY, type Served, startService } from "../program.ts"
 
-/** With one rule that matches every page. As a process of its own unless `isHere`. */
-export const startWithFirehose = (settings: Parameters<typeof startService>[1], { isHere = false } = {}) =>
+/** With one rule that matches every page. */
+export const startWithFirehose = (settings: Parameters<typeof startService>[1]) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator.make({ seed: 1 })
     const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
     const service = yield* Effect.acquireRelease(
-      Effect.promise((): Promise<Served> => {
-        const all = {
+      Effect.promise(() =>
+        startService("node", {
           FIREHOSE_BASE_URL: url,
           FIREHOSE_TAP_TOKEN: simulator.control.settings.firehose.tap_token,
           ...settings
-        }
-        return isHere ? serveInProcess(all) : startService("node", all)
-      }),
+        })
+      ),
       (running) => Effect.promise(() => running.stop())
     )
     const rule = { name: "n", intent: "i", platforms: ["firehose"], overrides: { firehose: "storm" } }

@@ -1,4 +1,4 @@
-/** A simulated day of the whole service (three hours in the short form): thousands of events, hundreds of faults. */
+/** A simulated day of the whole service (five hours in the short form): thousands of events, hundreds of faults. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isLong, sized } from "../long.ts"
@@ -11,7 +11,7 @@ import { withService } from "./service.ts"
 
 const SEED = 1
 
-const HOURS = sized(3, 24)
+const HOURS = sized(5, 24)
 
 /** Of the runs that are compared with each other. */
 const SAME_HOURS = sized(0.2, HOURS)

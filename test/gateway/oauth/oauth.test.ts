@@ -508,8 +508,9 @@ describe("registration", () => {
     }
   })
 
-  served("is limited per minute, and so are refused tokens", async ({ ann }) => {
+  served("is limited per minute, and so are refused tokens, but no valid ones", async ({ ann, bob }) => {
     const client = await clientOf(ann)
+    const valid = await connected(bob)
     const codes = await Promise.all(
       Array.from({ length: 130 }, async () => (await register(ann, { redirect_uris: ["no"] })).status)
     )
@@ -522,5 +523,6 @@ describe("registration", () => {
     const limited = answers.find(({ status }) => status === 429)
     assert.strictEqual(limited?.body["error"], "temporarily_unavailable")
     assert.match(limited?.headers.get("retry-after") ?? "", /^[1-9]\d?$/)
+    assert.strictEqual((await refresh(bob, valid.client, valid.refresh)).status, 200)
   })
 })
