@@ -64,9 +64,13 @@ describe("a platform", () => {
     // Their examples show requests on x.
     assert.deepStrictEqual(
       named,
-      ["api/matches.ts", "api/platforms.ts", "api/rules.ts", "gateway/openapi/document.ts"].filter((path) =>
-        named.includes(path)
-      )
+      [
+        "api/matches.ts",
+        "api/platforms.ts",
+        "api/rules.ts",
+        "gateway/openapi/document.ts",
+        "gateway/openapi/webhookMessages.ts"
+      ].filter((path) => named.includes(path))
     )
   })
 })
