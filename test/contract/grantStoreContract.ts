@@ -9,7 +9,7 @@ import { at, newAccount, newKey } from "./samples.ts"
 
 const LATER = at(100)
 
-const newGrant = (overrides: Partial<NewGrant> = {}) =>
+export const newGrant = (overrides: Partial<NewGrant> = {}) =>
   Effect.gen(function* () {
     const keys = yield* KeyStore
     const account_id = overrides.account_id ?? (yield* newAccount)

@@ -2,6 +2,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option, Redacted } from "effect"
 import { v7 } from "uuid"
+import { GrantStore } from "../../core/grants/GrantStore.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
@@ -9,6 +10,7 @@ import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { MAX_CONTROL_TRIES, type NewWebhook, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Stores } from "../stores/memoryStores.ts"
+import { newGrant } from "./grantStoreContract.ts"
 import { at, newAccount, newKey, visibleRule } from "./samples.ts"
 import { claimOf, fresh, insertSome, LEASE_MILLIS, newAttempt, newWebhook } from "./webhookStoreContract.ts"
 
@@ -46,6 +48,35 @@ export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<St
         assert.deepInclude({ ...refused }, { _tag: "LimitReached", name: "subscriptions", limit: 1, used: 1 })
         const webhook = yield* Effect.flip(store.insert(newWebhook(account), 1))
         assert.deepInclude({ ...webhook }, { _tag: "LimitReached", name: "webhooks", limit: 1, used: 1 })
+      })
+    )
+
+    it.effect("a subscription ends with the grant of its client, and refresh moves it to another grant", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const grants = yield* GrantStore
+        const { account, rule } = yield* newWorld
+        const made = yield* newSubscription(account, { rule })
+        const subscription = Option.getOrThrow(made.subscription)
+        const newOne = newGrant({ account_id: account, key_id: subscription.key, expiresAt: soon() })
+        const [first, second] = [yield* newOne, yield* newOne]
+        for (const grant of [first, second]) yield* grants.insert(grant)
+        yield* store.insert(
+          { ...made, subscription: Option.some({ ...subscription, grant: Option.some(first.id) }) },
+          5
+        )
+        const stored = Effect.gen(function* () {
+          const found = yield* store.subscription({ account, id: idOf(made) })
+          const { grant, ended } = Option.getOrThrow(Option.getOrThrow(found).subscription)
+          return [Option.getOrNull(grant), Option.getOrNull(ended)]
+        })
+        assert.deepStrictEqual(yield* stored, [first.id, null])
+        yield* grants.end({ id: first.id, account: Option.none() }, { at: fromMillis(Date.now()), by: "revoked" })
+        assert.deepStrictEqual(yield* stored, [first.id, "key"])
+        const { url, secret } = made
+        const refreshed = { url, secret, key: subscription.key, client: Option.none(), expiresAt: soon() }
+        yield* store.refresh(made.id, { ...refreshed, grant: Option.some(second.id), previousUntil: at(5) })
+        assert.deepStrictEqual(yield* stored, [second.id, null])
       })
     )
 
