@@ -35,6 +35,9 @@ export interface Decider {
   readonly key: Option.Option<KeyId>
 }
 
+/** Counts a request for the account that it is for, before anything is changed. */
+export type Admit = (account: AccountId) => Effect.Effect<unknown, LimitReached>
+
 export interface Tokens {
   readonly accessToken: string
   readonly refreshToken: string
@@ -95,14 +98,16 @@ export class Grants extends Context.Tag("core/Grants")<
       readonly verifier: string
       readonly redirectUri: Option.Option<string>
       readonly resource: Option.Option<string>
-    }) => Effect.Effect<Tokens, TokenRefused | StoreUnavailable>
+      readonly admit: Admit
+    }) => Effect.Effect<Tokens, TokenRefused | LimitReached | StoreUnavailable>
     /** A refresh token becomes new tokens. One that was replaced ends the grant, except for a moment after. */
     readonly refresh: (request: {
       readonly clientId: string
       readonly token: string
       readonly scope: Option.Option<string>
       readonly resource: Option.Option<string>
-    }) => Effect.Effect<Tokens, TokenRefused | StoreUnavailable>
+      readonly admit: Admit
+    }) => Effect.Effect<Tokens, TokenRefused | LimitReached | StoreUnavailable>
     /** Ends the grant of an access or refresh token. Does nothing for any other text, or a token of another client. */
     readonly giveUp: (request: {
       readonly clientId: Option.Option<string>
@@ -289,13 +294,15 @@ export class Grants extends Context.Tag("core/Grants")<
           code,
           verifier,
           redirectUri,
-          resource: wanted
+          resource: wanted,
+          admit
         }: Parameters<Grants["Type"]["exchange"]>[0]) {
           const now = yield* Clock.currentTimeMillis
           const at = Timestamp.fromMillis(now)
           const found = isMistyped(code) ? Option.none() : yield* store.findByCode(digestOf(code), at)
           if (Option.isNone(found)) return yield* refused("The code is not known or no longer valid")
           const { grant, challenge, expiresAt, redirectUri: registered } = found.value
+          yield* admit(grant.account_id)
           yield* checkClient(clientId, grant)
           if (Option.exists(redirectUri, (uri) => uri !== registered)) {
             return yield* refused("redirect_uri differs from the one of the authorization request")
@@ -316,13 +323,15 @@ export class Grants extends Context.Tag("core/Grants")<
           clientId,
           token,
           scope,
-          resource: wanted
+          resource: wanted,
+          admit
         }: Parameters<Grants["Type"]["refresh"]>[0]) {
           const now = yield* Clock.currentTimeMillis
           const at = Timestamp.fromMillis(now)
           const found = isMistyped(token) ? Option.none() : yield* store.findByToken(digestOf(token), at)
           if (Option.isNone(found) || found.value.kind !== "refresh") return yield* refused(NO_REFRESH)
           const { grant, generation, expiresAt } = found.value
+          yield* admit(grant.account_id)
           yield* checkClient(clientId, grant)
           if (expiresAt <= at || !isActive(grant, at) || !isOwn(grant)) return yield* refused(NO_REFRESH)
           yield* checkResource(wanted)

@@ -2,6 +2,7 @@
 import { Effect, Either } from "effect"
 import type { Clients } from "../../core/grants/Clients.ts"
 import type { Grants, Issuer } from "../../core/grants/Grants.ts"
+import type { Quotas } from "../../core/quotas/Quotas.ts"
 import { type DoorFailure, RequestError } from "../errors.ts"
 import type { OpenRoute } from "../http/route.ts"
 import { authorizeRoute } from "./authorize.ts"
@@ -12,7 +13,7 @@ import { tokenRoutes } from "./token.ts"
 /** Left: why sign-in is off. The routes then say so. */
 export type SignIn = Either.Either<Issuer, string>
 
-export const oauthRoutes = (signIn: SignIn): ReadonlyArray<OpenRoute<Grants | Clients>> =>
+export const oauthRoutes = (signIn: SignIn): ReadonlyArray<OpenRoute<Grants | Clients | Quotas>> =>
   Either.match(signIn, {
     onLeft: (reason) => routesOf(UNUSED).map(({ method, path }) => ({ method, path, reply: () => signInOff(reason) })),
     onRight: routesOf
@@ -40,7 +41,7 @@ export const challengeOf =
 
 // ---- helpers ----
 
-const routesOf = (issuer: Issuer): ReadonlyArray<OpenRoute<Grants | Clients>> => [
+const routesOf = (issuer: Issuer): ReadonlyArray<OpenRoute<Grants | Clients | Quotas>> => [
   ...metadataRoutes(issuer),
   authorizeRoute(issuer),
   registerRoute(),

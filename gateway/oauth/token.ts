@@ -1,14 +1,15 @@
 /** `POST /oauth/token` and `POST /oauth/revoke`: clients get, renew and give up their tokens. */
 import { Clock, Effect, Either, Option } from "effect"
-import { Grants, type Tokens } from "../../core/grants/Grants.ts"
+import { type Admit, Grants, type Tokens } from "../../core/grants/Grants.ts"
 import { PerMinute } from "../../core/grants/PerMinute.ts"
-import type { StoreUnavailable, TokenRefused } from "../../core/model/Errors.ts"
+import type { LimitReached, StoreUnavailable, TokenRefused } from "../../core/model/Errors.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
 import { toWire } from "../errors.ts"
 import { contentType, decodeText, readBytes } from "../http/body.ts"
 import { json, type OpenRoute, type Reply } from "../http/route.ts"
 import { REVOKE_PATH, TOKEN_PATH } from "./metadata.ts"
 
-export const tokenRoutes = (): ReadonlyArray<OpenRoute<Grants>> => {
+export const tokenRoutes = (): ReadonlyArray<OpenRoute<Grants | Quotas>> => {
   const refusals = new PerMinute(REFUSALS_PER_MINUTE)
   return [
     { method: "POST", path: TOKEN_PATH, reply: limited(issue, refusals) },
@@ -39,10 +40,10 @@ const FORM = "application/x-www-form-urlencoded"
 type Form = ReadonlyMap<string, string>
 
 function limited(
-  work: (form: Form) => Effect.Effect<Reply, TokenRefused | StoreUnavailable, Grants>,
+  work: (form: Form) => Effect.Effect<Reply, TokenRefused | LimitReached | StoreUnavailable, Grants | Quotas>,
   refusals: PerMinute
 ) {
-  return (request: Request): Effect.Effect<Reply, never, Grants> =>
+  return (request: Request): Effect.Effect<Reply, never, Grants | Quotas> =>
     Effect.gen(function* () {
       const form = yield* Effect.promise(() => readForm(request))
       if (Either.isLeft(form)) return form.left
@@ -50,17 +51,21 @@ function limited(
         Effect.catchTags({
           TokenRefused: ({ error, reason }) =>
             Effect.succeed(refusal(error === "invalid_client" ? 401 : 400, error, reason)),
-          StoreUnavailable: (failure) =>
-            Effect.succeed({
-              ...refusal(503, "temporarily_unavailable", failure.message),
-              headers: { ...json(503, null).headers, ...toWire(failure).headers }
-            })
+          LimitReached: laterOf,
+          StoreUnavailable: laterOf
         })
       )
       if (reply.status === 200) return reply
       const wait = refusals.take(yield* Clock.currentTimeMillis)
       return wait > 0 ? tooMany(wait) : reply
     })
+}
+
+/** The client keeps its tokens and tries again. */
+const laterOf = (failure: LimitReached | StoreUnavailable): Effect.Effect<Reply> => {
+  const { status, message, headers } = toWire(failure)
+  const reply = refusal(status, "temporarily_unavailable", message)
+  return Effect.succeed({ ...reply, headers: { ...reply.headers, ...headers } })
 }
 
 const readForm = async (request: Request): Promise<Either.Either<Form, Reply>> => {
@@ -90,16 +95,13 @@ function issue(form: Form) {
       const [code, verifier] = [form.get("code"), form.get("code_verifier")]
       if (code === undefined) return missing("code")
       if (verifier === undefined) return missing("code_verifier")
-      return Effect.flatMap(Grants, (grants) =>
-        Effect.map(grants.exchange({ ...common, code, verifier, redirectUri: given("redirect_uri") }), issued)
-      )
+      const asked = { ...common, code, verifier, redirectUri: given("redirect_uri") }
+      return withGrants((grants, admit) => grants.exchange({ ...asked, admit }))
     }
     case "refresh_token": {
       const token = form.get("refresh_token")
       if (token === undefined) return missing("refresh_token")
-      return Effect.flatMap(Grants, (grants) =>
-        Effect.map(grants.refresh({ ...common, token, scope: given("scope") }), issued)
-      )
+      return withGrants((grants, admit) => grants.refresh({ ...common, token, scope: given("scope"), admit }))
     }
     case undefined:
       return missing("grant_type")
@@ -109,6 +111,13 @@ function issue(form: Form) {
       )
   }
 }
+
+const withGrants = <E>(get: (grants: Grants["Type"], admit: Admit) => Effect.Effect<Tokens, E>) =>
+  Effect.gen(function* () {
+    const quotas = yield* Quotas
+    // Of the account, like its other requests.
+    return issued(yield* get(yield* Grants, quotas.admit))
+  })
 
 const issued = ({ accessToken, refreshToken, expiresInSeconds, scope }: Tokens): Reply =>
   json(200, {

@@ -5,12 +5,13 @@ import { Effect, Layer, Option, TestClock } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import { ClientDocuments } from "../../../core/grants/ClientDocuments.ts"
 import { Clients } from "../../../core/grants/Clients.ts"
-import { Grants, issuerAt } from "../../../core/grants/Grants.ts"
 import { GrantStore } from "../../../core/grants/GrantStore.ts"
+import { Grants, issuerAt } from "../../../core/grants/Grants.ts"
 import { signInAt } from "../../../core/grants/signIn.ts"
 import type { Key } from "../../../core/keys/Key.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
-import { Ids } from "../../../core/model/Ids.ts"
+import { LimitReached } from "../../../core/model/Errors.ts"
+import { type AccountId, Ids } from "../../../core/model/Ids.ts"
 import { memoryGrants } from "../../stores/memoryGrants.ts"
 import { memoryKeys } from "../../stores/memoryKeys.ts"
 
@@ -27,6 +28,8 @@ const stores = Layer.provideMerge(memoryGrants, memoryKeys).pipe(
 )
 
 const layer = Layer.provideMerge(servicesAt("https://earshot.example"), stores)
+
+const admit = () => Effect.void
 
 const VERIFIER = "v".repeat(43)
 const REDIRECT = "https://client.example/callback"
@@ -53,7 +56,11 @@ const allowedWith = (key: Key) =>
     const address = yield* grants.decide({ account, key: Option.some(key.id) }, text, Option.some("write"))
     const code = new URL(address).searchParams.get("code") ?? ""
     const none = Option.none<string>()
-    return { clientId, account, request: { clientId, code, verifier: VERIFIER, redirectUri: none, resource: none } }
+    return {
+      clientId,
+      account,
+      request: { clientId, code, verifier: VERIFIER, redirectUri: none, resource: none, admit }
+    }
   })
 
 const allowed = Effect.flatMap(newKey, allowedWith)
@@ -65,7 +72,9 @@ const signedIn = Effect.gen(function* () {
 })
 
 const refreshed = (clientId: string, token: string) =>
-  Effect.flatMap(Grants, (grants) => grants.refresh({ clientId, token, scope: Option.none(), resource: Option.none() }))
+  Effect.flatMap(Grants, (grants) =>
+    grants.refresh({ clientId, token, scope: Option.none(), resource: Option.none(), admit })
+  )
 
 describe("Grants", () => {
   it.effect("a request can be decided for ten minutes", () =>
@@ -130,6 +139,27 @@ describe("Grants", () => {
       assert.propertyVal(yield* Effect.flip(refreshed(clientId, refreshToken)), "error", "invalid_grant")
       assert.strictEqual((yield* Effect.flip(keys.authenticate(accessToken)))._tag, "Unauthenticated")
       assert.deepInclude((yield* grants.list(account))[0], { ended_by: "reuse" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a request beyond the limit of the account changes nothing", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const { request, account } = yield* allowed
+      const full = new LimitReached({ name: "requests", limit: 1, used: 1 })
+      const asked: Array<AccountId> = []
+      const refuse = (one: AccountId) =>
+        Effect.zipRight(
+          Effect.sync(() => asked.push(one)),
+          full
+        )
+      assert.strictEqual((yield* Effect.flip(grants.exchange({ ...request, admit: refuse })))._tag, "LimitReached")
+      const { refreshToken } = yield* grants.exchange(request)
+      const again = { clientId: request.clientId, token: refreshToken, scope: Option.none(), resource: Option.none() }
+      assert.strictEqual((yield* Effect.flip(grants.refresh({ ...again, admit: refuse })))._tag, "LimitReached")
+      yield* TestClock.adjust("1 minute")
+      yield* grants.refresh({ ...again, admit })
+      assert.deepStrictEqual(asked, [account, account])
     }).pipe(Effect.provide(layer))
   )
 

@@ -1,7 +1,7 @@
 /** A server with sign-in, and the steps of a client, of a browser and of a person, one by one. */
 import { createHash, randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import { Effect, Either, Exit, Layer, Option, Scope as Lifetime } from "effect"
+import { Effect, Either, Exit, Layer, Scope as Lifetime, Option } from "effect"
 import { issuerAt } from "../../../core/grants/Grants.ts"
 import type { Scope } from "../../../core/keys/Key.ts"
 import { localPlatforms } from "../../platforms.ts"

@@ -1,8 +1,11 @@
 /** Sign-in with OAuth over HTTP, and the attacks of RFC 9700 on it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either, Option } from "effect"
+import { issuerAt } from "../../../core/grants/Grants.ts"
+import { localPlatforms } from "../../platforms.ts"
+import { memoryStores } from "../../stores/memoryStores.ts"
 import { answerOf, assertError, call, draft } from "../client.ts"
-import { serve, service } from "../inProcess.ts"
+import { serve, serveWith, service, serviceOn } from "../inProcess.ts"
 import {
   assertRefused,
   authorize,
@@ -25,6 +28,9 @@ import {
 } from "./flow.ts"
 
 const served = signInServer()
+
+/** Of an account per minute. */
+const REQUESTS = 5
 
 describe("the metadata", () => {
   served("is found from the 401 of /mcp, at both addresses", async ({ ann }) => {
@@ -442,6 +448,30 @@ describe("a refresh token", () => {
     const { status, body } = await refresh(ann, client, token, { scope: "read", resource: `${ann.url}/mcp` })
     assert.deepStrictEqual([status, body["scope"]], [200, "read"])
   })
+})
+
+describe("the requests of a client for tokens", () => {
+  const issuer = issuerAt("https://earshot.example")
+
+  it.scopedLive("count for the account, and leave its tokens alone beyond the limit", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serveWith({ signIn: Either.right(issuer) }))("ann")
+      yield* Effect.promise(async () => {
+        const { client, refresh: token } = await connected(ann)
+        let latest = token
+        const answers = []
+        // A minute may begin meanwhile.
+        while (answers.at(-1)?.status !== 429 && answers.length < 2 * REQUESTS) {
+          answers.push(await refresh(ann, client, latest))
+          latest = answers.at(-1)?.body["refresh_token"] ?? latest
+        }
+        const refused = answers.at(-1)
+        assert.deepStrictEqual([refused?.status, refused?.body["error"]], [429, "temporarily_unavailable"])
+        assert.match(refused?.headers.get("retry-after") ?? "", /^[1-9]\d?$/)
+        assert.isAbove(answers.length, 1)
+      })
+    }).pipe(Effect.provide(serviceOn(localPlatforms({}, { requests: REQUESTS }), memoryStores, Option.some(issuer))))
+  )
 })
 
 describe("registration", () => {
