@@ -26,9 +26,10 @@ const make = Effect.gen(function* () {
 
   const insert = (grant: NewGrant) =>
     Effect.gen(function* () {
-      yield* sql`delete from grants where account_id = ${toUuid(grant.account_id)}
-        and (ended_at is not null or expires_at <= ${grant.created_at})
-        and id not in (
+      yield* sql`delete from grants g using keys k
+        where g.account_id = ${toUuid(grant.account_id)} and k.id = g.key_id
+        and (g.ended_at is not null or least(g.expires_at, k.revoked_at, k.expires_at) <= ${grant.created_at})
+        and g.id not in (
           select id from grants where account_id = ${toUuid(grant.account_id)} order by id desc limit ${KEPT_GRANTS - 1}
         )`
       yield* sql`insert into grants (id, account_id, key_id, client_id, client_name, redirect_host, scope, resource,

@@ -215,15 +215,21 @@ export const grantStoreContract = <E>(name: string, layer: Layer.Layer<GrantStor
 
     bounded("insert deletes the oldest grants beyond the kept ones, unless they are active", () =>
       Effect.gen(function* () {
-        const grants = yield* GrantStore
+        const [grants, keys] = [yield* GrantStore, yield* KeyStore]
         const active = yield* exchangedGrant()
         const rest = { account_id: active.account_id, key_id: active.key_id }
+        const ofOtherKey = yield* exchangedGrant({ account_id: active.account_id })
         const more = Array.from({ length: KEPT_GRANTS }, () => rest)
         yield* Effect.forEach(more, storedGrant, { concurrency: 10 })
-        yield* storedGrant({ ...rest, created_at: at(6), expiresAt: at(11) })
-        const left = yield* grants.list(Option.some(active.account_id), at(6))
-        assert.lengthOf(left, KEPT_GRANTS + 1)
-        assert.strictEqual(left[0]?.id, active.id)
+        const add = () => storedGrant({ ...rest, created_at: at(6), expiresAt: at(11) })
+        const left = () => Effect.map(grants.list(Option.some(active.account_id), at(6)), ids)
+        yield* add()
+        assert.lengthOf(yield* left(), KEPT_GRANTS + 2)
+        assert.deepStrictEqual((yield* left()).slice(0, 2), [active.id, ofOtherKey.id])
+        yield* keys.revoke({ id: ofOtherKey.key_id, account: Option.none() }, { at: at(5), force: true })
+        yield* add()
+        assert.lengthOf(yield* left(), KEPT_GRANTS + 1)
+        assert.notInclude(yield* left(), ofOtherKey.id)
       })
     )
 
