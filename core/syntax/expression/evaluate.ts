@@ -5,7 +5,7 @@ import { findPhrase } from "../words/phrase.ts"
 import type { EventFields } from "./eventFields.ts"
 import type { Bound, Expression, Predicate } from "./expression.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
-import { type PatternPredicate, patternOf } from "./patterns.ts"
+import { type PatternPredicate, patternInTurns } from "./patterns.ts"
 
 export const evaluate = (expression: Expression, event: EventFields): boolean =>
   finish(evaluateInTurns(expression, event, new Pace()))
@@ -79,7 +79,7 @@ function* fitsAny(
   lists: ReadonlyArray<ReadonlyArray<string>>,
   pace: Pace
 ): Turns<boolean> {
-  const { fits, stepsPerCharacter, prepare } = patternOf(predicate)
+  const { fits, stepsPerCharacter, prepare } = yield* patternInTurns(predicate, pace)
   if (prepare !== undefined) yield* prepare(pace)
   let left = MAX_STEPS
   for (const values of lists) {

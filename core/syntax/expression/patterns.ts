@@ -1,8 +1,8 @@
 /** Compiles predicates on one value: wildcards, fuzzy words, regular expressions, substrings. */
 
-import type { Pace, Turns } from "../../work/turns.ts"
+import { finish, Pace, type Turns } from "../../work/turns.ts"
 import { literalsOf } from "../regex/literals.ts"
-import { matcherOf } from "../regex/matcher.ts"
+import { matcherInTurns } from "../regex/matcher.ts"
 import { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"
 import type { Predicate, WildcardSign } from "./expression.ts"
@@ -23,12 +23,13 @@ export interface Pattern {
 export type PatternPredicate = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
 
 /** Cached as long as the predicate lives. */
-export const patternOf = (predicate: PatternPredicate): Pattern => {
+export const patternOf = (predicate: PatternPredicate): Pattern => finish(patternInTurns(predicate, new Pace()))
+
+/** Compiling a large regular expression takes tens of milliseconds. */
+export function* patternInTurns(predicate: PatternPredicate, pace: Pace): Turns<Pattern> {
   const cached = patterns.get(predicate)
-  if (cached !== undefined) {
-    return cached
-  }
-  const pattern = compile(predicate)
+  if (cached !== undefined) return cached
+  const pattern = predicate._tag === "Regex" ? yield* regex(predicate.pattern, pace) : compile(predicate)
   patterns.set(predicate, pattern)
   return pattern
 }
@@ -37,7 +38,7 @@ export const patternOf = (predicate: PatternPredicate): Pattern => {
 
 const patterns = new WeakMap<PatternPredicate, Pattern>()
 
-const compile = (predicate: PatternPredicate): Pattern => {
+const compile = (predicate: Exclude<PatternPredicate, { readonly _tag: "Regex" }>): Pattern => {
   switch (predicate._tag) {
     case "Wildcard":
       return wildcard(predicate.parts)
@@ -48,8 +49,6 @@ const compile = (predicate: PatternPredicate): Pattern => {
         substrings: [],
         stepsPerCharacter: steps.fuzzy
       }
-    case "Regex":
-      return regex(predicate.pattern)
     case "Contains": {
       const { text } = predicate
       return {
@@ -69,11 +68,16 @@ const steps = { literal: 1, fuzzy: 20, wildcard: 3 } as const
 /** For each step per character: both grow with the pattern. */
 const STEPS_OF_PREPARING = 1_000
 
+/** Of each part of compiling. */
+const STEPS_PER_PATTERN_CHARACTER = 1_000
+
 /** A pattern that cannot be parsed or run matches nothing. */
-const regex = (pattern: string): Pattern => {
+function* regex(pattern: string, pace: Pace): Turns<Pattern> {
+  const stepsOfPart = STEPS_PER_PATTERN_CHARACTER * pattern.length
   const { tree } = parseRegex(pattern)
+  if (pace.endsTurn(stepsOfPart)) yield
   const budget = new Budget()
-  const matcher = tree && matcherOf(tree, budget)
+  const matcher = tree && (yield* inLargeTurns(matcherInTurns(tree, budget), stepsOfPart, pace))
   if (tree === undefined || matcher === undefined) {
     return { fits: () => false, prefix: "", substrings: [], stepsPerCharacter: 0 }
   }
@@ -93,6 +97,16 @@ const regex = (pattern: string): Pattern => {
       if (pace.endsTurn(steps)) yield
     }
   }
+}
+
+/** Ends a turn where the work does, once enough was done. */
+function* inLargeTurns<A>(work: Turns<A>, steps: number, pace: Pace): Turns<A> {
+  let turn = work.next()
+  for (; turn.done !== true; turn = work.next()) {
+    if (pace.endsTurn(steps)) yield
+  }
+  if (pace.endsTurn(steps)) yield
+  return turn.value
 }
 
 /** Checks literals first: a substring search is several times as fast as a pattern, and most values fail it. */

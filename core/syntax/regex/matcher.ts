@@ -1,5 +1,5 @@
 /** Compiles a pattern to a matcher. Matching is linear in the length of the value. */
-import { finish, type Turns } from "../../work/turns.ts"
+import type { Turns } from "../../work/turns.ts"
 import { complement, intersection } from "./algebra.ts"
 import { MAX_CODE_POINT } from "./characterKinds.ts"
 import { numbersBetween } from "./interval.ts"
@@ -16,8 +16,6 @@ export interface Matcher {
 }
 
 /** `undefined` if the pattern exceeds the budget. */
-export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined => finish(matcherInTurns(tree, budget))
-
 export function* matcherInTurns(tree: RegexNode, budget: Budget): Turns<Matcher | undefined> {
   switch (tree._tag) {
     // At the top level `~` and `&` combine results. Inside a pattern they can multiply the states.

@@ -56,7 +56,7 @@ export interface Translation {
 }
 
 export interface SourceLanguage {
-  readonly check: (text: string, options?: FixOptions) => Checked
+  readonly checkInTurns: (text: string, options?: FixOptions) => Turns<Checked>
 }
 
 export interface TargetLanguage extends SourceLanguage {
@@ -80,7 +80,7 @@ export function* translateInTurns(
   to: TargetLanguage
 ): Turns<TranslatedRule> {
   const { language, text } = rule
-  const { issues, rule: valid } = language.check(text, { fixes: "none" })
+  const { issues, rule: valid } = yield* language.checkInTurns(text, { fixes: "none" })
   yield
   if (valid === undefined) {
     const first = issues.find((issue) => issue.severity === "error")
@@ -94,7 +94,7 @@ export function* translateInTurns(
   const translated = translator.finish(part)
   yield
   const printed = translated && to.target.print(translated)
-  const checked = printed === undefined ? undefined : to.check(printed, { fixes: "none" })
+  const checked = printed === undefined ? undefined : yield* to.checkInTurns(printed, { fixes: "none" })
   yield
   return { ...resultOf(translator, printed, checked), source, target: checked?.rule?.expression }
 }

@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { matcherOf } from "../../../../core/syntax/regex/matcher.ts"
+import { matcherInTurns } from "../../../../core/syntax/regex/matcher.ts"
 import { Budget } from "../../../../core/syntax/regex/nfa.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 import { anyTree, matchesNaively, shortText } from "./naiveMatcher.ts"
+import { finish } from "../../../../core/work/turns.ts"
 import { sized } from "../../../long.ts"
+
+const matcherOf = (tree: RegexNode, budget: Budget) => finish(matcherInTurns(tree, budget))
 
 const compile = (pattern: string) => {
   const { tree } = parseRegex(pattern)
@@ -33,7 +36,7 @@ const commonPattern = fc.letrec<{ pattern: string }>((tie) => ({
   )
 })).pattern
 
-describe("matcherOf", () => {
+describe("matcherInTurns", () => {
   const cases: ReadonlyArray<readonly [pattern: string, hits: ReadonlyArray<string>, misses: ReadonlyArray<string>]> = [
     [".*\\/page\\/[0-9]+.*", ["/page/1", "https://a/page/22?x"], ["/page/", "/page/x"]],
     [".*\\.(pdf|xml)", ["a.pdf", ".xml"], ["apdf", "a.pdf "]],
