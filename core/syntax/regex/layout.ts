@@ -1,4 +1,5 @@
 /** Lays an NFA out for bit-parallel simulation: Glushkov positions, mostly in a chain, and no epsilon transitions. */
+import type { Turns } from "../../work/turns.ts"
 import { MAX_CODE_POINT } from "./characterKinds.ts"
 import { accepting, epsilonClosureOf, live } from "./closure.ts"
 import { Lists } from "./lists.ts"
@@ -28,9 +29,9 @@ export interface Layout {
   readonly targetBits: Int32Array
 }
 
-/** `undefined` if the budget is spent. */
-export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
-  const positions = positionsOf(nfa, budget)
+/** `undefined` if the budget is spent. A small automaton takes one turn. */
+export function* layoutInTurns(nfa: Nfa, budget: Budget): Turns<Layout | undefined> {
+  const positions = yield* positionsInTurns(nfa, budget)
   if (positions === undefined) return undefined
   const { targets, labelOf, labels, leaving } = positions
   budget.spendPositions(targets.length, COST_OF_LAYOUT + mostActive(labels, labelOf))
@@ -43,6 +44,7 @@ export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
   const acceptsAll = nfa.edges.map((edges, state) => accepts[state] === 1 && edges.some(isLoop(state)))
   const links = new Map<string, Link>()
   for (let position = 0; position < targets.length && !budget.isSpent; position++) {
+    if (endsTurn(position)) yield
     const state = targets[position] ?? 0
     // Most positions only lead to the next one.
     if (state !== nfa.end && nfa.epsilons[state]?.length === 0 && leaving.isOnly(state, position + 1)) {
@@ -94,6 +96,11 @@ export const setBit = (bits: Int32Array, position: number): void => {
 
 // ---- helpers ----
 
+/** Of states or positions: a turn takes a few milliseconds even the first time. */
+const COUNT_PER_TURN = 1_000
+
+const endsTurn = (at: number): boolean => at % COUNT_PER_TURN === COUNT_PER_TURN - 1
+
 interface Link {
   readonly sources: Array<number>
   readonly targets: ReadonlyArray<number>
@@ -109,7 +116,7 @@ interface Positions {
 }
 
 /** One position per state and incoming label, in state order. Dead states get none. `undefined` if the budget is spent. */
-const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
+function* positionsInTurns(nfa: Nfa, budget: Budget): Turns<Positions | undefined> {
   const isLive = live(nfa)
   const labels: Array<ReadonlyArray<CharacterRange>> = [[]]
   const labelByKey = new Map<string | number, number>()
@@ -145,6 +152,7 @@ const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
     mostReaders = Math.max(mostReaders, readers[label] ?? 0)
   }
   for (let state = 0; state < nfa.edges.length; state++) {
+    if (endsTurn(state)) yield
     for (const [target, ranges] of byTarget(nfa.edges[state] ?? [])) enter(state, target, ranges)
     if (!budget.canSpendActive(mostReaders)) {
       budget.spendActive(mostReaders)
@@ -157,6 +165,7 @@ const positionsOf = (nfa: Nfa, budget: Budget): Positions | undefined => {
   const targets = [nfa.start]
   const labelOf = [0]
   for (let state = 0; state < nfa.edges.length; state++) {
+    if (endsTurn(state)) yield
     byState.forEach(state, (entry) => {
       positions[entry] = targets.length
       targets.push(state)

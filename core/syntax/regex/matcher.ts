@@ -3,7 +3,7 @@ import type { Turns } from "../../work/turns.ts"
 import { complement, intersection } from "./algebra.ts"
 import { MAX_CODE_POINT } from "./characterKinds.ts"
 import { numbersBetween } from "./interval.ts"
-import { layoutOf } from "./layout.ts"
+import { layoutInTurns } from "./layout.ts"
 import { LazyDfa } from "./lazyDfa.ts"
 import { type Budget, type Nfa, NfaBuilder, nfaLimits } from "./nfa.ts"
 import type { CharacterRange, RegexNode } from "./tree.ts"
@@ -40,7 +40,7 @@ export function* matcherInTurns(tree: RegexNode, budget: Budget): Turns<Matcher 
     default: {
       const nfa = nfaOf(tree, budget)
       yield
-      const layout = nfa && layoutOf(nfa, budget)
+      const layout = nfa && (yield* layoutInTurns(nfa, budget))
       if (layout === undefined) return undefined
       // Not built at once: the rule checker never runs the matcher.
       let dfa: LazyDfa | undefined

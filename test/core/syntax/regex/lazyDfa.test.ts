@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { layoutOf } from "../../../../core/syntax/regex/layout.ts"
+import { layoutInTurns } from "../../../../core/syntax/regex/layout.ts"
 import { LazyDfa } from "../../../../core/syntax/regex/lazyDfa.ts"
 import { nfaOf } from "../../../../core/syntax/regex/matcher.ts"
 import { Budget } from "../../../../core/syntax/regex/nfa.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 import { anyTree, matchesNaively, shortText } from "./naiveMatcher.ts"
+import { finish } from "../../../../core/work/turns.ts"
 import { sized } from "../../../long.ts"
 
 const dfaOf = (tree: RegexNode, maxCells: number): LazyDfa | undefined => {
   const budget = new Budget()
   const nfa = nfaOf(tree, budget)
-  const layout = nfa && layoutOf(nfa, budget)
+  const layout = nfa && finish(layoutInTurns(nfa, budget))
   return layout && new LazyDfa(layout, maxCells)
 }
 
