@@ -108,12 +108,14 @@ export const crashRun = ({
           return at >= from - IN_FLIGHT_MILLIS && at <= publisher.xOpenAfter(down.at)
         })
       })
-    const isComplete = Effect.map(listed(last), ({ matches, gaps }) => {
+    const areAllStored = Effect.map(listed(last), ({ matches, gaps }) => {
       const names = new Set(matches.map(nameOf))
       // Firehose proves a replay by the first new update, or by the end of a silent connection after 30 seconds.
       const isRecovered = gaps.every((gap) => gap.platform === "x" || gap.isRecovered)
       return isRecovered && requiredWith(gaps).every(({ name }) => names.has(name))
     })
+    // Reading all of it takes the program a good part of a second.
+    const isComplete = Effect.delay(areAllStored, "1 second")
     yield* Effect.timeoutOption(untilTrue("all is stored", isComplete, 90), "60 seconds")
     const { matches, gaps } = yield* listed(last)
     yield* Effect.promise(() => last.stop())
