@@ -7,6 +7,7 @@ import {
   InvalidArgument,
   type StoreUnavailable
 } from "../core/model/Errors.ts"
+import { optional } from "../core/model/optional.ts"
 import { json, type Reply } from "./http/route.ts"
 
 export const KEY_HEADER = "Idempotency-Key"
@@ -33,7 +34,7 @@ const IdempotencyKey = Schema.String.pipe(
   Schema.annotations({ jsonSchema: keySchema })
 )
 
-const Keyed = Schema.Struct({ [KEY_FIELD]: Schema.optionalWith(IdempotencyKey, { exact: true }) })
+const Keyed = Schema.Struct({ [KEY_FIELD]: optional(IdempotencyKey) })
 
 /** What a client asks an operation for. */
 export interface Asked<A> {

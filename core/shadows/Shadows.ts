@@ -12,6 +12,7 @@ import {
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, Ids, type RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
@@ -33,9 +34,10 @@ const Sample = Schema.Struct({
   platform: PlatformId,
   platform_post_id: Schema.String,
   payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
-  explanation: Schema.optionalWith(WireExplanation, { exact: true }).annotations({
-    description: "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
-  })
+  explanation: optional(
+    WireExplanation,
+    "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
+  )
 })
 
 const SideResult = Schema.Struct({
@@ -59,10 +61,10 @@ export const ComparedRule = Schema.Struct({
   since: Timestamp.Timestamp.annotations({
     description: "The start of the comparison: of the shadow or, if later, of the present filters of the rule"
   }),
-  since_version: Schema.optionalWith(RuleVersionNumber, { exact: true }).annotations({
-    description:
-      "Set if the filters of the rule were changed after the shadow began: the version that has had the present ones first. What earlier versions met is left out"
-  }),
+  since_version: optional(
+    RuleVersionNumber,
+    "Set if the filters of the rule were changed after the shadow began: the version that has had the present ones first. What earlier versions met is left out"
+  ),
   platforms: Schema.Array(PlatformId).annotations({ description: "The platforms of the shadow" }),
   present: Filters.annotations({ description: "The filters of the rule on these platforms" }),
   candidate: Filters.annotations({ description: "The filters of the shadow" }),
