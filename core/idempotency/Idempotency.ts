@@ -10,7 +10,8 @@ import { type Attempt, ClaimStore } from "./ClaimStore.ts"
 import { CurrentClaim } from "./CurrentClaim.ts"
 
 export interface KeyedRequest {
-  readonly key: string
+  /** None: the operation runs as it is, without a claim. */
+  readonly key: Option.Option<string>
   /** None for the operator. */
   readonly account: Option.Option<AccountId>
   readonly operation: string
@@ -54,7 +55,7 @@ export class Idempotency extends Context.Tag("core/Idempotency")<
       // If it fails, abandoned attempts are taken over some seconds later.
       if ((yield* Ownership).isAlone) yield* Effect.ignoreLogged(store.releaseAll)
 
-      const begin = ({ account, operation, key, content }: KeyedRequest) =>
+      const begin = ({ account, operation, content }: KeyedRequest, key: string) =>
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           const secret = JSON.stringify([Option.getOrNull(account), operation, key])
@@ -89,9 +90,9 @@ export class Idempotency extends Context.Tag("core/Idempotency")<
           : store.atomically(kept(operation))
       }
 
-      const once = <A, E, R>(request: KeyedRequest, operation: Effect.Effect<A, E, R>) =>
+      const onceWith = <A, E, R>(key: string, request: KeyedRequest, operation: Effect.Effect<A, E, R>) =>
         Effect.gen(function* () {
-          const { claim, secret, answer } = yield* begin(request)
+          const { claim, secret, answer } = yield* begin(request, key)
           // JSON of the answer of the same operation.
           if (Option.isSome(answer)) return { answer: JSON.parse(unseal(answer.value, secret)) as A, isReplayed: true }
           yield* failpoints.hit("idempotency.claimed")
@@ -102,7 +103,12 @@ export class Idempotency extends Context.Tag("core/Idempotency")<
           return { answer: first, isReplayed: false }
         }).pipe(Effect.interruptible, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
 
-      return Idempotency.of({ once })
+      return Idempotency.of({
+        once: (request, operation) =>
+          Option.isSome(request.key)
+            ? onceWith(request.key.value, request, operation)
+            : Effect.map(operation, (answer) => ({ answer, isReplayed: false }))
+      })
     })
   )
 }

@@ -1,6 +1,5 @@
 /** Wire schemas of issues, translations and explanations. */
 import { Schema } from "effect"
-import type { WitnessedClause, WitnessedTranslation } from "../syntax/translation/witness/witnesses.ts"
 import { optional } from "./optional.ts"
 import { PlatformId } from "./PlatformId.ts"
 
@@ -136,21 +135,3 @@ export const WireExplanation = Schema.Struct({
     "Why changes may be missing: the search for them stopped, as the filter or the event is large. Absent if all were looked for"
   )
 }).annotations({ identifier: "Explanation" })
-
-export const toWireTranslation = ({ text, clauses, ...rest }: WitnessedTranslation): typeof WireTranslation.Type => ({
-  ...(text !== undefined && { text }),
-  ...rest,
-  clauses: clauses.map(toWireClause)
-})
-
-// ---- helpers ----
-
-const toWireClause = ({ span, fidelity, reason, effects, witnesses }: WitnessedClause) => ({
-  span,
-  fidelity,
-  reason,
-  ...(effects.length > 0 && { effects }),
-  ...(witnesses.length > 0 && {
-    witnesses: witnesses.map(({ effect, matchedBy, events }) => ({ effect, matched_by: matchedBy, events }))
-  })
-})

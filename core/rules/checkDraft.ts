@@ -1,10 +1,10 @@
 /** Checks the filters of a rule that is to be created or changed. */
 import { Array as Arr, Effect, Option } from "effect"
 import type { Language } from "../languages/Language.ts"
+import { toWireTranslation } from "../languages/toWireTranslation.ts"
 import { type ArgumentIssue, InvalidArgument } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
-import { toWireTranslation } from "../model/wire.ts"
 import type { Platforms } from "../platforms/Platform.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
