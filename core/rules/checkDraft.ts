@@ -12,8 +12,8 @@ import { withOmitted } from "../syntax/issues/Report.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns } from "../work/turns.ts"
-import type { Filter } from "./makeChanges.ts"
 import type { RuleDraft } from "./Rule.ts"
+import type { Filter } from "./RuleChanges.ts"
 import type { Pause } from "./RuleStore.ts"
 
 export interface CheckedFilter extends Filter {

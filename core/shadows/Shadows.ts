@@ -22,8 +22,8 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
 import { firstAsNow } from "../rules/firstAsNow.ts"
-import { Registrations } from "../rules/Registrations.ts"
 import { RULE_DETAILS, type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
+import { RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
@@ -105,12 +105,12 @@ export class Shadows extends Context.Tag("core/Shadows")<
   static readonly layer: Layer.Layer<
     Shadows,
     never,
-    Rules | Registrations | RuleStore | ShadowStore | MatchStore | Platforms | DraftingServices
+    Rules | RuleChanges | RuleStore | ShadowStore | MatchStore | Platforms | DraftingServices
   > = Layer.effect(
     Shadows,
     Effect.gen(function* () {
       const rules = yield* Rules
-      const registrations = yield* Registrations
+      const changes = yield* RuleChanges
       const store = yield* RuleStore
       const shadows = yield* ShadowStore
       const matches = yield* MatchStore
@@ -152,14 +152,14 @@ export class Shadows extends Context.Tag("core/Shadows")<
           yield* checkDraft({ platforms, quotas }, account, { platforms: wanted, overrides })
         )
         const before = yield* store.shadowOf(rule.id)
-        if (Option.isSome(before)) yield* registrations.removeCandidate(before.value)
+        if (Option.isSome(before)) yield* changes.removeCandidate(before.value)
         const shadow = {
           ...(yield* newRule(account, rule, filters)),
           candidate: { of: rule.id, purpose: "shadow" } as const
         }
         const limits = yield* limitsOf(account, wanted)
         const started = Effect.map(rules.get(account, id), (rule) => ({ rule, warnings: warningsOf(filters) }))
-        return yield* registrations.add(shadow, filters, limits).pipe(answeringWith(() => started))
+        return yield* changes.add(shadow, filters, limits).pipe(answeringWith(() => started))
       })
 
       const compare = Effect.fn("Shadows.compare")(function* (
@@ -248,7 +248,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
             ...(Option.isSome(since) && { promotedSince: since.value })
           }
         }
-        const promoting = registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
+        const promoting = changes.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
         return yield* Effect.mapError(promoting, (error) =>
           error._tag === "RuleNotFound" && error.ruleId === pair.shadow ? new ShadowNotFound({ ruleId: id }) : error
         )
@@ -257,7 +257,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
       const drop = Effect.fn("Shadows.drop")(function* (account: AccountId, id: string) {
         const { pair } = yield* shadowed(account, id)
         const dropped = rules.get(account, id)
-        return yield* registrations.removeCandidate(pair.shadow).pipe(
+        return yield* changes.removeCandidate(pair.shadow).pipe(
           decisive(undefined),
           answeringWith(() => dropped)
         )

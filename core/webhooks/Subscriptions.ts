@@ -30,9 +30,8 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
-import type { AddFailure } from "../rules/makeChanges.ts"
-import { Registrations } from "../rules/Registrations.ts"
 import { RuleDraft } from "../rules/Rule.ts"
+import { type AddFailure, RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
 import { makeChallenges } from "./challenge.ts"
@@ -166,7 +165,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
     | RuleStore
     | StreamStore
     | Rules
-    | Registrations
+    | RuleChanges
     | Platforms
     | WebhookSender
     | Ids
@@ -186,7 +185,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
       const quotas = yield* Quotas
       const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules: ruleStore })
       const challenges = makeChallenges({ sender, entropy })
-      const end = { store, registrations: yield* Registrations }
+      const end = { store, changes: yield* RuleChanges }
       /** Until when a principal need not prove again that it owns a URL. Oldest first. */
       const proven = new Map<string, number>()
       /** Requests for the same subscription wait for each other: each could make a rule. */

@@ -142,7 +142,7 @@ const layerOf = (
     Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
   )
   return Rules.layer.pipe(
-    Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layer)),
+    Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges)),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
