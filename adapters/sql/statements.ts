@@ -8,7 +8,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect, Option, Predicate } from "effect"
 import { Disk } from "../../core/disk/Disk.ts"
 import { type Attempt, TAKEN_OVER } from "../../core/idempotency/ClaimStore.ts"
-import { CurrentDecision } from "../../core/idempotency/CurrentClaim.ts"
+import { CurrentDecision } from "../../core/idempotency/Idempotency.ts"
 import { type DiskProblem, StoreUnavailable } from "../../core/model/Errors.ts"
 import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 

@@ -1,6 +1,6 @@
 /** The use case that deletes several rules, or shows what would go. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
-import { answering, CurrentClaim } from "../idempotency/CurrentClaim.ts"
+import { answering, CurrentClaim } from "../idempotency/Idempotency.ts"
 import { Matches } from "../matches/Matches.ts"
 import type { RuleNotFound, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, RuleId } from "../model/Ids.ts"

@@ -1,6 +1,6 @@
 /** Adds, replaces and removes rules: in the store, and on the platforms. A crash leaves what `reconcile` can finish. */
 import { Context, Effect, Layer, Option } from "effect"
-import { decisive } from "../idempotency/CurrentClaim.ts"
+import { decisive } from "../idempotency/Idempotency.ts"
 import type {
   PlatformLimitReached,
   PlatformNotReady,

@@ -1,6 +1,6 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Context, Effect, Layer, Option, Struct } from "effect"
-import { answering, answeringWith } from "../idempotency/CurrentClaim.ts"
+import { answering, answeringWith } from "../idempotency/Idempotency.ts"
 import { Actor } from "../keys/Key.ts"
 import {
   type InvalidArgument,
@@ -15,8 +15,7 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
-import { Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
+import { type CheckedFilter, checkDraft, Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
 import { type Plan, planPause, planUpdate, platformsToCheck, platformsToJoin } from "./planChange.ts"
 import {
   MAX_RULES_PER_PAGE,

@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { ClaimStore } from "../../../core/idempotency/ClaimStore.ts"
-import { answering, answeringWith, CurrentDecision, decisive } from "../../../core/idempotency/CurrentClaim.ts"
 import { expireAnswers } from "../../../core/idempotency/expireAnswers.ts"
-import { Idempotency, type KeyedRequest } from "../../../core/idempotency/Idempotency.ts"
+import {
+  answering,
+  answeringWith,
+  CurrentDecision,
+  decisive,
+  Idempotency,
+  type KeyedRequest
+} from "../../../core/idempotency/Idempotency.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
