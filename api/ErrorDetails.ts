@@ -1,9 +1,7 @@
 /** The field `details` of an error. Which fields it has depends on the error. */
 import { Schema } from "effect"
 import { ArgumentIssue } from "../core/model/Errors.ts"
-
-const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
-  Schema.optionalWith(schema, { exact: true }).annotations({ description })
+import { optional } from "../core/model/optional.ts"
 
 const Json = Schema.Unknown.annotations({
   jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"] }

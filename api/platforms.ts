@@ -1,5 +1,6 @@
 /** The operations on platforms. */
 import { Schema } from "effect"
+import { optional } from "../core/model/optional.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { SyntaxHelp } from "../core/platforms/Platform.ts"
 import { Drill } from "../core/status/Drill.ts"
@@ -17,7 +18,7 @@ export const platforms = {
     description:
       "Explains how to write a filter for each platform, for people and for agents. Without `platforms`: for all platforms.",
     input: Schema.Struct({
-      platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true })
+      platforms: optional(Schema.Array(PlatformId))
     }),
     output: Schema.Struct({ platforms: Schema.Record({ key: PlatformId, value: SyntaxHelp }) }),
     example: {
@@ -50,9 +51,7 @@ export const platforms = {
     input: Schema.Struct({}),
     output: Schema.Struct({
       platforms: Schema.Array(PlatformStatus),
-      drill: Schema.optionalWith(Drill, { exact: true }).annotations({
-        description: "Present if the server leaves the platforms or the webhooks alone, as in a drill"
-      })
+      drill: optional(Drill, "Present if the server leaves the platforms or the webhooks alone, as in a drill")
     }),
     example: {
       response: {

@@ -4,6 +4,7 @@ import { DeletedRules, DeleteRulesRequest } from "../core/activity/deleteRules.t
 import { CompareFilterRequest, CompareFilterResult } from "../core/comparison/compareFilter.ts"
 import { HitsRequest, HitsResult } from "../core/explanations/Explanations.ts"
 import { RuleId } from "../core/model/Ids.ts"
+import { optional } from "../core/model/optional.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { WireIssue } from "../core/model/wire.ts"
@@ -19,20 +20,19 @@ const RuleRequest = Schema.Struct({ rule_id: Schema.String })
 /** The rule after a change. */
 const RuleResult = Schema.Struct({
   rule: Rule,
-  warnings: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Array(WireIssue) }), {
-    exact: true
-  }).annotations({
-    description: "Possible mistakes in the filters that were sent, per platform; absent if there are none"
-  })
+  warnings: optional(
+    Schema.Record({ key: PlatformId, value: Schema.Array(WireIssue) }),
+    "Possible mistakes in the filters that were sent, per platform; absent if there are none"
+  )
 })
 
 const PlatformRuleResult = Schema.Struct({
   platform_rule_id: Schema.String.annotations({ description: "Empty while the rule is paused" }),
   translated_value: Schema.String,
-  warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true }).annotations({
-    description:
-      "Possible mistakes in the filter, or `paused` if the monthly budget is nearly used up and the rule is registered later; absent if there are none. Spans refer to the text that was sent"
-  })
+  warnings: optional(
+    Schema.Array(WireIssue),
+    "Possible mistakes in the filter, or `paused` if the monthly budget is nearly used up and the rule is registered later; absent if there are none. Spans refer to the text that was sent"
+  )
 }).annotations({ identifier: "PlatformRuleResult" })
 
 const exampleShadow = {
@@ -380,9 +380,7 @@ export const rules = {
       "Makes the filters of the shadow those of the rule, as its next version. They are registered already, so no event is missed. With `since`, what the shadow has matched since then becomes matches of the rule, marked `reapplied`.",
     input: Schema.Struct({
       rule_id: Schema.String,
-      since: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
-        description: "Also take over what the shadow has matched since then"
-      })
+      since: optional(Timestamp.FromRequest, "Also take over what the shadow has matched since then")
     }),
     output: Schema.Struct({
       rule: Rule,

@@ -1,6 +1,7 @@
 /** The operations on webhooks. */
 import { Schema } from "effect"
 import { WebhookId } from "../core/model/Ids.ts"
+import { optional } from "../core/model/optional.ts"
 import {
   AttemptList,
   AttemptQuery,
@@ -169,7 +170,7 @@ export const webhooks = {
     description:
       "With `match_id`, sends that match now and returns the attempt. With `after`, moves the delivery position to that match: all later matches are delivered again, in order. If the match is later than the last delivered one, the matches in between are skipped. Both must name a stored match of the account.",
     input: ReplayRequest,
-    output: Schema.Struct({ webhook: Webhook, attempt: Schema.optionalWith(WebhookAttempt, { exact: true }) }),
+    output: Schema.Struct({ webhook: Webhook, attempt: optional(WebhookAttempt) }),
     example: {
       request: { webhook_id: EXAMPLE_ID, match_id: EXAMPLE_MATCH },
       response: { webhook: exampleWebhook, attempt: { ...exampleAttempt, kind: "replay" } }

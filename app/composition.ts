@@ -63,7 +63,7 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
     Layer.provideMerge(Layer.merge(sender, eventDataLayer)),
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provideMerge(PostBudget.layer),
-    Layer.provideMerge(Registrations.layer),
+    Layer.provideMerge(Registrations.layerWithChanges),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: recentEvents })),
     Layer.provideMerge(stores),

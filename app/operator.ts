@@ -8,13 +8,7 @@ import { Keys } from "../core/keys/Keys.ts"
 import { StoreUnavailable } from "../core/model/Errors.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import type { GatewayOptions } from "../gateway/gateway.ts"
-import {
-  type AnyOperation,
-  answerOf,
-  operationPath,
-  operatorGateway,
-  operatorOperations
-} from "../gateway/http/operator.ts"
+import { type AnyOperation, answerOf, operationPath, operatorGateway, operatorOperations } from "../gateway/operator.ts"
 import { storeSettings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -74,7 +68,7 @@ class OtherVersion extends Data.TaggedError("OtherVersion")<{ readonly server: s
   }
 }
 
-/** Methods of a service that call the server. Their types are those of the service: gateway/http/operator.ts checks it. */
+/** Methods of a service that call the server. Their types are those of the service: gateway/operator.ts checks it. */
 const methodsOf = <Service, Method extends keyof Service>(
   client: Effect.Effect.Success<typeof operatorClient>,
   service: string,

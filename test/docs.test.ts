@@ -68,8 +68,7 @@ describe("the documentation", () => {
   })
 
   it("uses commands of earshot that exist", () => {
-    const help = execFileSync(process.execPath, [join(ROOT, "dist/main.js"), "--help"], { encoding: "utf8" })
-    const commands = [...help.matchAll(/^ {2}([a-z-]+)(?: ([a-z-]+))? {2,}\S/gm)].map(([, ...words]) => words)
+    const commands = commandsOfHelp().map((name) => name.split(" "))
     const used = usesOf(/(?:npx earshot|dist\/main\.js|bin\/earshot(?:\.js)?) ([a-z-]+)(?: ([a-z-]+)\b)?/g)
     assert.isAbove(used.length, 15, "finds the commands")
     const isKnown = ([first, second]: ReadonlyArray<string | undefined>) =>
@@ -79,6 +78,17 @@ describe("the documentation", () => {
       used.filter((words) => !isKnown(words)),
       []
     )
+  })
+
+  it("lists the commands of earshot, and those only", () => {
+    // `rules create`, `list` stands for rules create and rules list.
+    const listed = rowsIn("docs/cli.md", "command").flatMap(([names = ""]) => {
+      const [first = "", ...others] = codesIn(names)
+      const [group] = first.split(" ")
+      const isGroup = first !== group
+      return [first, ...others.map((name) => (isGroup && !name.includes(" ") ? `${group} ${name}` : name))]
+    })
+    assert.sameMembers(listed, [...commandsOfHelp()])
   })
 
   it("lists the procedures of the router, and those only", () => {
@@ -172,6 +182,12 @@ const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas
 
 /** Operations without an endpoint of the table. */
 const OTHER_OPERATIONS = ["GET /matches/stream", "POST /matches/redact", "POST /local/events", "POST /mcp", "/trpc/*"]
+
+/** With the name of their group: `rules create`. */
+const commandsOfHelp = (): ReadonlyArray<string> => {
+  const help = execFileSync(process.execPath, [join(ROOT, "dist/main.js"), "--help"], { encoding: "utf8" })
+  return [...help.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = ""]) => name)
+}
 
 const foldersIn = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(ROOT, folder), { withFileTypes: true })

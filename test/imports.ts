@@ -108,7 +108,7 @@ const promiseBoundary = [
 ]
 
 /** Storage ports and other parts of core that only use cases may call. */
-const belowUseCases = /^core\/.*(?:Store|\/Registrations|\/EventLog|\/RecentEvents)\.ts$/
+const belowUseCases = /^core\/.*(?:Store|\/Registrations|\/RuleChanges|\/EventLog|\/RecentEvents)\.ts$/
 
 const isArea = (name: string): name is Area => name in allowedPackages
 

@@ -1,5 +1,6 @@
 /** Topics of the demo feed (`topics.json`): words that a first rule is likely to search for, and no fake news. */
 import { Schema } from "effect"
+import { optional } from "../../core/model/optional.ts"
 import { Texts } from "./phrases.ts"
 import data from "./topics.json" with { type: "json" }
 
@@ -17,17 +18,16 @@ const Topic = Schema.Struct({
   nouns: Schema.Struct({ es: Schema.String, de: Schema.String, fr: Schema.String, ja: Schema.String }),
   /** Without the `#`. Posts in other languages use the first one. */
   tags: Texts,
-  cashtags: Schema.optionalWith(Texts, { exact: true }),
+  cashtags: optional(Texts),
   /** The `page_category` labels, best match first. */
   categories: Texts,
   /** An account that writes this share of the English posts. The sentences are harmless. */
-  official: Schema.optionalWith(
+  official: optional(
     Schema.Struct({
       account: Schema.Literal("acme", "github", "nasa", "openai", "tesla"),
       share: Schema.Number,
       posts: Texts
-    }),
-    { exact: true }
+    })
   )
 })
 

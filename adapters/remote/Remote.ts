@@ -1,9 +1,8 @@
 /** HTTP client of a running Earshot. */
 import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effect"
 import { type Call, type RemoteFailure, RemoteRefused, RemoteUnreachable } from "../../api/calls.ts"
-import { type Answer, open, read, type Unreachable } from "../http/call.ts"
+import { type Answer, lines, open, read, type Unreachable } from "../http/call.ts"
 import { Fetch } from "../http/Fetch.ts"
-import { lines } from "../http/lines.ts"
 import { CONNECTION_REFUSED, reasonOf } from "../http/reasons.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 

@@ -3,8 +3,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Option, Schedule } from "effect"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import { CommitHooks } from "../../core/idempotency/CommitHooks.ts"
-import { keep } from "./decided.ts"
-import { unavailable } from "./unavailable.ts"
+import { keep, unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -13,7 +13,7 @@ import {
   withoutEvents
 } from "../../core/backtests/EventLog.ts"
 import { textParameter } from "./parameters.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -14,7 +14,7 @@ import {
 } from "../../core/grants/GrantStore.ts"
 import { fromUuid, type GrantId, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, fromMillis, type Timestamp } from "../../core/model/Timestamp.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -6,7 +6,7 @@ import { type KeySelector, KeyStore, type NewKey, type StoredAccount } from "../
 import { LastAdminKey } from "../../core/model/Errors.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

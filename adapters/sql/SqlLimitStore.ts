@@ -4,7 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { WindowLimit } from "../../core/quotas/Limit.ts"
 import { type Count, LimitStore } from "../../core/quotas/LimitStore.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Option } from "effect"
 import { LookUpRounds, type Round } from "../../core/compliance/LookUpRounds.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

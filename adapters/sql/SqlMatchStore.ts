@@ -23,14 +23,21 @@ import { MatchesUnstorable } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
-import { check, orLost } from "./fenced.ts"
 import { countsStatement, recentCountsStatement, toBarCounts, toRecentCounts, totalsStatement } from "./matchCounts.ts"
-import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
-import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
+import {
+  batchesOf,
+  type Encoded,
+  type MatchRow,
+  type Records,
+  recordsOf,
+  toChange,
+  toMatch,
+  toPage
+} from "./matchRows.ts"
 import { jsonbParameter } from "./parameters.ts"
 import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
 import { progressCtes } from "./SqlStreamStore.ts"
-import { codeOf, unavailable } from "./unavailable.ts"
+import { check, codeOf, orLost, unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
 import { PostCounts, type Subject } from "../../core/budget/PostCounts.ts"
-import { unavailable } from "./unavailable.ts"
+import { unavailable } from "./statements.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

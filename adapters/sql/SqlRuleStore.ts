@@ -22,11 +22,9 @@ import {
   RuleStore,
   type StoredRegistration
 } from "../../core/rules/RuleStore.ts"
-import { decided } from "./decided.ts"
-import { fenced } from "./fenced.ts"
 import { PAUSED_BY, REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { changeRule, saveVersion, versionsOf } from "./ruleChanges.ts"
-import { unavailable } from "./unavailable.ts"
+import { decided, fenced, unavailable } from "./statements.ts"
 
 /** Matches per delete statement. Limited, because the embedded engine runs one statement at a time. */
 const DELETE_BATCH = 2_000

@@ -3,10 +3,9 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Option, Schema } from "effect"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Servers, type ServersService, StreamReport } from "../../core/ownership/Servers.ts"
-import { fenced } from "./fenced.ts"
 import { isLive } from "./liveServers.ts"
+import { fenced, unavailable } from "./statements.ts"
 import { storableJson } from "./storable.ts"
-import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -14,8 +14,8 @@ import {
   type Side
 } from "../../core/shadows/ShadowStore.ts"
 import { jsonbParameter } from "./parameters.ts"
+import { unavailable } from "./statements.ts"
 import { storableJson } from "./storable.ts"
-import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

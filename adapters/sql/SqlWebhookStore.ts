@@ -20,8 +20,8 @@ import {
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
 import { AFTER_ALL, BEFORE_ALL, floorOf, lowerBound } from "./SqlMatchStore.ts"
+import { codeOf, unavailable } from "./statements.ts"
 import { storableText } from "./storable.ts"
-import { codeOf, unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

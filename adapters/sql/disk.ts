@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Clock, Effect, Layer, Option, Schedule, type Scope } from "effect"
 import { Disk, type Space } from "../../core/disk/Disk.ts"
 import { type DiskProblem, describeProblem } from "../../core/model/Errors.ts"
-import { codeOf } from "./unavailable.ts"
+import { codeOf } from "./statements.ts"
 
 /** For a Postgres server: only failed writes tell that its disk is full. */
 export const unseen: Layer.Layer<Disk> = Layer.sync(Disk, () => ({

@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { isLive } from "./liveServers.ts"
 import { isAdditive, migrations } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
-import { driverDefectsAsErrors } from "./unavailable.ts"
+import { driverDefectsAsErrors } from "./statements.ts"
 
 export interface Migrations {
   /** By name, which begins with the number. */

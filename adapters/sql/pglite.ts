@@ -18,8 +18,8 @@ import { FairPool } from "./FairPool.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
+import { codeOf } from "./statements.ts"
 import { FOLDER_MODE, syncPath, unpack } from "./storeImage.ts"
-import { codeOf } from "./unavailable.ts"
 
 export interface Options {
   /** Created if missing. Holds all files of the store. */

@@ -11,7 +11,7 @@ import * as ServerDisk from "./disk.ts"
 import { FairPool } from "./FairPool.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
-import { codeOf } from "./unavailable.ts"
+import { codeOf } from "./statements.ts"
 
 export interface Options {
   /** `postgres://user:password@host:port/database` */

@@ -15,9 +15,7 @@ import { Delays } from "./Delays.ts"
 import { endedInStream } from "./endings.ts"
 import { MAX_CHARACTERS } from "./problems.ts"
 import type { QuietWatch } from "./QuietWatch.ts"
-import { type Line, type PostRecord, readLine } from "./records.ts"
-import { SeenPosts } from "./SeenPosts.ts"
-import { UnclaimedPosts } from "./UnclaimedPosts.ts"
+import { type Line, type PostRecord, readLine, SeenPosts, UnclaimedPosts } from "./records.ts"
 
 export interface ReadResult {
   readonly signals: Chunk.Chunk<Signal>

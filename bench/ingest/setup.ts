@@ -17,7 +17,7 @@ import { languageOf } from "../../fixtures/languages.ts"
 /** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
   PostBudget.layer.pipe(
-    Layer.provideMerge(Registrations.layer),
+    Layer.provideMerge(Registrations.layerWithChanges),
     Layer.provideMerge(Keys.layer),
     Layer.provideMerge(Platforms.layer),
     Layer.provideMerge(SqlStores.layer),

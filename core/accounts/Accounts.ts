@@ -5,6 +5,7 @@ import { KeyStore } from "../keys/KeyStore.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { InvalidArgument, type StoreUnavailable } from "../model/Errors.ts"
 import { AccountId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { describeLimit, isWindowLimit, type LimitName, limitNames, platformOf } from "../quotas/Limit.ts"
@@ -17,9 +18,7 @@ export const LimitUsage = Schema.Struct({
   description: Schema.String,
   limit: Schema.NullOr(Schema.Number).annotations({ description: "null: no limit" }),
   used: Schema.Number.annotations({ description: "For a limit per minute: in the present minute" }),
-  resets_in_seconds: Schema.optionalWith(Schema.Number, { exact: true }).annotations({
-    description: "For a limit per minute: when `used` starts again at 0"
-  })
+  resets_in_seconds: optional(Schema.Number, "For a limit per minute: when `used` starts again at 0")
 }).annotations({ identifier: "LimitUsage" })
 export type LimitUsage = typeof LimitUsage.Type
 

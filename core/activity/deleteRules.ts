@@ -1,9 +1,10 @@
 /** The use case that deletes several rules, or shows what would go. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
-import { answering, CurrentClaim } from "../idempotency/CurrentClaim.ts"
+import { answering, CurrentClaim } from "../idempotency/Idempotency.ts"
 import { Matches } from "../matches/Matches.ts"
 import type { RuleNotFound, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import type { Rule } from "../rules/Rule.ts"
 import { Rules } from "../rules/Rules.ts"
 import { yieldIfTurnIsLong } from "../work/turns.ts"
@@ -20,9 +21,7 @@ export const DeleteRulesRequest = Schema.Struct({
       )
     )
     .annotations({ description: "The rules to delete" }),
-  preview: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description: "true: deletes nothing, and returns what would be deleted"
-  })
+  preview: optional(Schema.Boolean, "true: deletes nothing, and returns what would be deleted")
 })
 export type DeleteRulesRequest = typeof DeleteRulesRequest.Type
 

@@ -11,12 +11,13 @@ import {
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, MatchId, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { checkDraft } from "../rules/checkDraft.ts"
+import { checkDraft } from "../rules/Drafting.ts"
 import { firstAsNow } from "../rules/firstAsNow.ts"
 import { RuleDraft, type RuleVersion } from "../rules/Rule.ts"
 import { Rules } from "../rules/Rules.ts"
@@ -58,7 +59,7 @@ const Changed = Schema.Struct({
   }),
   samples: Schema.Array(
     Schema.Struct({
-      match_id: Schema.optionalWith(MatchId, { exact: true }).annotations({ description: "Of a stored match" }),
+      match_id: optional(MatchId, "Of a stored match"),
       payload: Schema.Record({ key: Schema.String, value: Schema.Unknown })
     })
   ).annotations({ description: "The newest of them, stored matches first" })
@@ -66,9 +67,7 @@ const Changed = Schema.Struct({
 
 const Tested = {
   tested: count("How many were tested"),
-  from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "When the oldest that was tested was stored or received"
-  })
+  from: optional(Timestamp.Timestamp, "When the oldest that was tested was stored or received")
 }
 
 export const FilterComparison = Schema.Struct({
@@ -84,9 +83,7 @@ export const FilterComparison = Schema.Struct({
     }),
     not_covered: Schema.Array(Schema.String).annotations({ description: "What was not tested, and why" })
   }),
-  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why the comparison stopped early. Absent if it did not"
-  })
+  incomplete: optional(Schema.String, "Why the comparison stopped early. Absent if it did not")
 }).annotations({ identifier: "FilterComparison" })
 export type FilterComparison = typeof FilterComparison.Type
 

@@ -1,6 +1,7 @@
 /** Coverage: when a platform was watched, and the gaps. */
 import { Option, Schema } from "effect"
 import { RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { GapCause, type Period, type Signal } from "../platforms/Platform.ts"
@@ -90,15 +91,11 @@ const SuspectedPeriod = Schema.Struct({
 }).annotations({ identifier: "SuspectedPeriod" })
 
 export const WireGap = Schema.Struct({
-  rule_id: Schema.optionalWith(RuleId, { exact: true }).annotations({
-    description: "The rule that was not watched; absent if the whole platform was not"
-  }),
+  rule_id: optional(RuleId, "The rule that was not watched; absent if the whole platform was not"),
   from: Timestamp.Timestamp.annotations({
     description: "In the time of events, such as `created_at` of a post, not of their arrival"
   }),
-  to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Absent while the gap is open. In the time of events, too"
-  }),
+  to: optional(Timestamp.Timestamp, "Absent while the gap is open. In the time of events, too"),
   cause: GapCause,
   detail: Schema.String,
   recovered: Schema.Boolean.annotations({
@@ -108,13 +105,14 @@ export const WireGap = Schema.Struct({
 
 export const PlatformCoverage = Schema.Struct({
   platform: PlatformId,
-  watched_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "When the platform was first watched for the rules in question; absent if it never was"
-  }),
-  watched_until: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description:
-      "Everything until then is received and stored, except in gaps; while the stream is open it advances with each event and at least every 20 seconds, on Firehose every five minutes"
-  }),
+  watched_since: optional(
+    Timestamp.Timestamp,
+    "When the platform was first watched for the rules in question; absent if it never was"
+  ),
+  watched_until: optional(
+    Timestamp.Timestamp,
+    "Everything until then is received and stored, except in gaps; while the stream is open it advances with each event and at least every 20 seconds, on Firehose every five minutes"
+  ),
   gaps: Schema.Array(WireGap).annotations({
     description: "Periods in which the platform was not watched, in the time of events, newest first"
   }),
@@ -126,13 +124,15 @@ export const PlatformCoverage = Schema.Struct({
 export type PlatformCoverage = typeof PlatformCoverage.Type
 
 export const Coverage = Schema.Struct({
-  from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "The start of the period that this response covers; absent: starts with the oldest match"
-  }),
+  from: optional(
+    Timestamp.Timestamp,
+    "The start of the period that this response covers; absent: starts with the oldest match"
+  ),
   to: Timestamp.Timestamp,
-  kept_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Retention has deleted older matches of this period; absent if it has deleted none"
-  }),
+  kept_since: optional(
+    Timestamp.Timestamp,
+    "Retention has deleted older matches of this period; absent if it has deleted none"
+  ),
   platforms: Schema.Array(PlatformCoverage)
 }).annotations({ identifier: "Coverage" })
 export type Coverage = typeof Coverage.Type

@@ -13,6 +13,7 @@ import {
   Unauthenticated
 } from "../model/Errors.ts"
 import { type AccountId, Ids, KeyId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { isMistyped, makeSecret } from "../model/secretText.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
@@ -25,9 +26,7 @@ export const KeyDraft = Schema.Struct({
     jsonSchema: { type: "string", minLength: 1, maxLength: 200, description: "A name to recognize the key by" }
   }),
   scope: Scope,
-  expires_at: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
-    description: "The key stops working at this time. Without it: never"
-  })
+  expires_at: optional(Timestamp.FromRequest, "The key stops working at this time. Without it: never")
 })
 export type KeyDraft = typeof KeyDraft.Type
 

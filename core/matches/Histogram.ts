@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { InvalidArgument } from "../model/Errors.ts"
 import { RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { type Bars, endOf, UNIT_MILLIS, Unit } from "./Bars.ts"
@@ -11,33 +12,28 @@ import type { BarCount } from "./MatchStore.ts"
 const By = Schema.Literal("rule", "platform")
 
 export const HistogramQuery = Schema.Struct({
-  rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
-    exact: true
-  }),
-  platform: Schema.optionalWith(PlatformId, { exact: true }),
-  from: Schema.optionalWith(
-    Timestamp.FromRequest.annotations({ description: "Without it: 24 hours before `to`. Rounded down to the unit" }),
-    { exact: true }
+  rule_id: optional(Schema.String.annotations({ description: "Only matches of this rule" })),
+  platform: optional(PlatformId),
+  from: optional(
+    Timestamp.FromRequest.annotations({ description: "Without it: 24 hours before `to`. Rounded down to the unit" })
   ),
-  to: Schema.optionalWith(
+  to: optional(
     Timestamp.FromRequest.annotations({
       description: "Without it, or if it is in the future: now. Rounded up to the unit"
-    }),
-    { exact: true }
+    })
   ),
   unit: Schema.optionalWith(
     Unit.annotations({ jsonSchema: { type: "string", enum: ["minute", "hour", "day"], default: "hour" } }),
     { exact: true, default: () => "hour" as const }
   ),
-  by: Schema.optionalWith(
+  by: optional(
     By.annotations({
       jsonSchema: {
         type: "string",
         enum: By.literals,
         description: "One series per rule or per platform. Without it: one series with all matches"
       }
-    }),
-    { exact: true }
+    })
   )
 })
 export type HistogramQuery = typeof HistogramQuery.Type
@@ -45,8 +41,8 @@ export type HistogramQuery = typeof HistogramQuery.Type
 const Count = Schema.Number.annotations({ jsonSchema: { type: "integer", minimum: 0 } })
 
 const Series = Schema.Struct({
-  rule_id: Schema.optionalWith(RuleId, { exact: true }).annotations({ description: "With `by` rule" }),
-  platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({ description: "With `by` platform" }),
+  rule_id: optional(RuleId, "With `by` rule"),
+  platform: optional(PlatformId, "With `by` platform"),
   total: Count.annotations({ description: "The sum of the counts" }),
   counts: Schema.Array(Count).annotations({
     description: "One number per bar, the oldest first: the bar with index i begins i units after `from`"

@@ -1,6 +1,7 @@
 /** A match: one rule matched one event. Its redaction: the event may no longer be shown. */
 import { Schema } from "effect"
 import { MatchId, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
@@ -31,12 +32,11 @@ export const Match = Schema.Struct({
     [PAYLOAD]: true,
     jsonSchema: { type: "object", additionalProperties: true, description: "The event as the platform delivered it" }
   }),
-  reapplied: Schema.optionalWith(Schema.Literal(true), { exact: true }).annotations({
-    description: "Set if the match was added later: the rule did not have this filter when the event was received"
-  }),
-  redacted: Schema.optionalWith(Redacted, { exact: true }).annotations({
-    description: "Set if the event was removed: payload is then empty"
-  })
+  reapplied: optional(
+    Schema.Literal(true),
+    "Set if the match was added later: the rule did not have this filter when the event was received"
+  ),
+  redacted: optional(Redacted, "Set if the event was removed: payload is then empty")
 }).annotations({ identifier: "Match" })
 export type Match = typeof Match.Type
 

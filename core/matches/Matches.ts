@@ -14,6 +14,7 @@ import {
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, type RuleId, timeOf } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -31,10 +32,8 @@ import { type MatchSelector, MatchStore, type RecentCounts } from "./MatchStore.
 import { ownMatch } from "./ownMatch.ts"
 
 export const MatchQuery = Schema.Struct({
-  rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
-    exact: true
-  }),
-  platform: Schema.optionalWith(PlatformId, { exact: true }),
+  rule_id: optional(Schema.String.annotations({ description: "Only matches of this rule" })),
+  platform: optional(PlatformId),
   ...pageFields(MatchId)
 })
 export type MatchQuery = typeof MatchQuery.Type
@@ -65,7 +64,7 @@ export const WaitQuery = Schema.Struct({
     fallback: 25,
     description: "How long to wait"
   }),
-  at_least: Schema.optionalWith(
+  at_least: optional(
     WholeNumber({ min: 1, max: MAX_AT_LEAST }).annotations({
       jsonSchema: {
         type: "integer",
@@ -74,10 +73,9 @@ export const WaitQuery = Schema.Struct({
         default: 1,
         description: "How many matches to wait for. After the timeout, those that came"
       }
-    }),
-    { exact: true }
+    })
   ),
-  limit: Schema.optionalWith(
+  limit: optional(
     WholeNumber({ min: 1, max: 100 }).annotations({
       jsonSchema: {
         type: "integer",
@@ -86,8 +84,7 @@ export const WaitQuery = Schema.Struct({
         default: DEFAULT_WAIT_LIMIT,
         description: "The maximum number of matches. The default is at_least if that is more"
       }
-    }),
-    { exact: true }
+    })
   )
 })
 export type WaitQuery = typeof WaitQuery.Type
@@ -101,10 +98,10 @@ export const WaitResult = Schema.Struct({
     }
   }),
   timed_out: Schema.Boolean.annotations({ description: "True if fewer matches than at_least came in time" }),
-  redacted: Schema.optionalWith(Schema.Array(Redaction), { exact: true }).annotations({
-    description:
-      "Matches whose payload was removed since the cursor, such as posts deleted on the platform: remove your copies. Absent if there are none"
-  }),
+  redacted: optional(
+    Schema.Array(Redaction),
+    "Matches whose payload was removed since the cursor, such as posts deleted on the platform: remove your copies. Absent if there are none"
+  ),
   coverage: Schema.propertySignature(Coverage).annotations({
     description:
       "When the platforms were watched since the cursor, or since the request: tells a quiet period from a gap"

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { describeOmitted, MAX_ISSUES } from "../text/shownIssues.ts"
 import { truncated } from "../text/truncated.ts"
 import { kindOf } from "./Ids.ts"
+import { optional } from "./optional.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
@@ -12,14 +13,13 @@ export const ArgumentIssue = Schema.Struct({
     description: "Path in the request: overrides.x, platforms.0, line 17. Empty for the whole request"
   }),
   message: Schema.String,
-  span: Schema.optionalWith(WireSpan, { exact: true }).annotations({ description: "Of a filter: where in its text" }),
-  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
-    description: "Of a filter, or of a platform to choose: what could be there instead"
-  }),
-  fix: Schema.optionalWith(WireFix, { exact: true }).annotations({ description: "Of a filter: how to fix it" }),
-  suggestion: Schema.optionalWith(WireTranslation, { exact: true }).annotations({
-    description: "For a missing filter: the filter of another platform, translated"
-  })
+  span: optional(WireSpan, "Of a filter: where in its text"),
+  expected: optional(
+    Schema.Array(Schema.String),
+    "Of a filter, or of a platform to choose: what could be there instead"
+  ),
+  fix: optional(WireFix, "Of a filter: how to fix it"),
+  suggestion: optional(WireTranslation, "For a missing filter: the filter of another platform, translated")
 }).annotations({ identifier: "ArgumentIssue" })
 export type ArgumentIssue = typeof ArgumentIssue.Type
 
@@ -121,7 +121,7 @@ export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReach
   limit: Schema.Number,
   used: Schema.Number,
   /** If the limit starts again with time. */
-  retryAfterSeconds: Schema.optionalWith(Schema.Number, { exact: true })
+  retryAfterSeconds: optional(Schema.Number)
 }) {
   override get message() {
     const { name, limit, used, retryAfterSeconds } = this
@@ -271,8 +271,8 @@ export class PlatformNotReady extends Schema.TaggedError<PlatformNotReady>()("Pl
 export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
   platform: PlatformId,
   reason: Schema.String,
-  retryAfterSeconds: Schema.optionalWith(Schema.Number, { exact: true }),
-  upstream: Schema.optionalWith(Schema.Unknown, { exact: true })
+  retryAfterSeconds: optional(Schema.Number),
+  upstream: optional(Schema.Unknown)
 }) {
   override get message() {
     return `Platform "${this.platform}" is not available: ${this.reason}`
@@ -311,7 +311,7 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   operation: Schema.String,
   cause: Schema.Defect,
   /** If it is known: the store can be read, but not written. */
-  reason: Schema.optionalWith(DiskProblem, { exact: true })
+  reason: optional(DiskProblem)
 }) {
   override get message() {
     return this.reason === undefined ? "The store cannot be reached: try again shortly" : describeProblem(this.reason)

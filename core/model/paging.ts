@@ -1,5 +1,6 @@
 /** Fields of the lists that are read in pages: matches, and the attempts of a webhook. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
+import { optional } from "./optional.ts"
 import { wholeNumber } from "./wholeNumber.ts"
 
 export const MAX_PAGE = 500
@@ -10,12 +11,11 @@ export const cursorField = <A>(
   id: Schema.Schema<A, string>,
   { expected, description }: { readonly expected: string; readonly description: string }
 ) =>
-  Schema.optionalWith(
+  optional(
     id.annotations({
       message: () => ({ message: expected, override: true }),
       jsonSchema: { type: "string", description }
-    }),
-    { exact: true }
+    })
   )
 
 /** Of a request. */
@@ -29,9 +29,8 @@ export const pageFields = <A>(id: Schema.Schema<A, string>) => ({
 
 /** Of a response. */
 export const nextCursor = <A>(id: Schema.Schema<A, string>) =>
-  Schema.optionalWith(
+  optional(
     id.annotations({
       jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last page" }
-    }),
-    { exact: true }
+    })
   )

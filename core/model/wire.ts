@@ -1,6 +1,6 @@
 /** Wire schemas of issues, translations and explanations. */
 import { Schema } from "effect"
-import type { WitnessedClause, WitnessedTranslation } from "../syntax/translation/witness/witnesses.ts"
+import { optional } from "./optional.ts"
 import { PlatformId } from "./PlatformId.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
@@ -18,8 +18,8 @@ export const WireIssue = Schema.Struct({
   code: Schema.String,
   span: WireSpan,
   message: Schema.String,
-  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
-  fix: Schema.optionalWith(WireFix, { exact: true })
+  expected: optional(Schema.Array(Schema.String)),
+  fix: optional(WireFix)
 }).annotations({ identifier: "SyntaxIssue" })
 
 const Fidelity = Schema.Literal("exact", "wider", "narrower", "different", "impossible").annotations({
@@ -50,30 +50,29 @@ const WireTranslatedClause = Schema.Struct({
   span: WireSpan,
   fidelity: Fidelity,
   reason: Schema.String,
-  effects: Schema.optionalWith(Schema.Array(LossEffect), { exact: true }).annotations({
-    description: "How the loss of the clause changes the rule. Absent if nothing is lost, or if there is no translation"
-  }),
-  witnesses: Schema.optionalWith(Schema.Array(WireWitness), { exact: true }).annotations({
-    description:
-      "At most one example for each effect. Absent if there is none: the platforms may differ, but Earshot found no event that shows it"
-  })
+  effects: optional(
+    Schema.Array(LossEffect),
+    "How the loss of the clause changes the rule. Absent if nothing is lost, or if there is no translation"
+  ),
+  witnesses: optional(
+    Schema.Array(WireWitness),
+    "At most one example for each effect. Absent if there is none: the platforms may differ, but Earshot found no event that shows it"
+  )
 }).annotations({ identifier: "TranslatedClause" })
 
 export const WireTranslation = Schema.Struct({
-  text: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "A valid rule for the other platform. Absent if there is no translation"
-  }),
+  text: optional(Schema.String, "A valid rule for the other platform. Absent if there is no translation"),
   fidelity: Fidelity,
   clauses: Schema.Array(WireTranslatedClause),
-  reason: Schema.optionalWith(Schema.String, { exact: true }),
-  notes: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
-    description:
-      "What was left out without a loss, and why: the other platform has nothing that the clause excludes or requires. Absent if nothing was"
-  }),
-  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description:
-      "Why witnesses may be missing: the search for them stopped, as the filter is large. Absent if all were looked for"
-  })
+  reason: optional(Schema.String),
+  notes: optional(
+    Schema.Array(Schema.String),
+    "What was left out without a loss, and why: the other platform has nothing that the clause excludes or requires. Absent if nothing was"
+  ),
+  incomplete: optional(
+    Schema.String,
+    "Why witnesses may be missing: the search for them stopped, as the filter is large. Absent if all were looked for"
+  )
 }).annotations({ identifier: "Translation" })
 
 const Tested = Schema.Struct({
@@ -85,7 +84,7 @@ const Tested = Schema.Struct({
     jsonSchema: { type: "integer", minimum: 0 },
     description: "How many values the field has"
   }),
-  place: Schema.optionalWith(
+  place: optional(
     Schema.Struct({
       value: Schema.Number.annotations({
         jsonSchema: { type: "integer", minimum: 0 },
@@ -95,11 +94,8 @@ const Tested = Schema.Struct({
       end: Schema.Number,
       text: Schema.String.annotations({ description: "The text at the place, cut to 200 characters" })
     }),
-    { exact: true }
-  ).annotations({
-    description:
-      "Where the clause held: a half-open range of UTF-16 code units in the uncut value. Absent if the clause did not hold, and for numbers, ages and places on the map"
-  })
+    "Where the clause held: a half-open range of UTF-16 code units in the uncut value. Absent if the clause did not hold, and for numbers, ages and places on the map"
+  )
 }).annotations({ identifier: "Tested" })
 
 export const WireChange = Schema.Struct({
@@ -120,40 +116,22 @@ export const WireExplanation = Schema.Struct({
       held: Schema.Boolean,
       negated: Schema.Boolean.annotations({ description: "The filter excludes events on which the clause holds" }),
       description: Schema.String,
-      tested: Schema.optionalWith(Tested, { exact: true }).annotations({
-        description:
-          "What the clause was tested on. Absent for a clause that is the same for all events, and for a flag such as is:retweet"
-      })
+      tested: optional(
+        Tested,
+        "What the clause was tested on. Absent for a clause that is the same for all events, and for a flag such as is:retweet"
+      )
     })
   ),
   decisive: Schema.Array(WireSpan).annotations({
     description:
       "The smallest set of clauses that decided the result. If the rule did not match: it would have, had these clauses given the opposite result"
   }),
-  changes: Schema.optionalWith(Schema.Array(WireChange), { exact: true }).annotations({
-    description:
-      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough with which the filter still looks for what it looked for; absent in a comparison"
-  }),
-  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description:
-      "Why changes may be missing: the search for them stopped, as the filter or the event is large. Absent if all were looked for"
-  })
+  changes: optional(
+    Schema.Array(WireChange),
+    "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough with which the filter still looks for what it looked for; absent in a comparison"
+  ),
+  incomplete: optional(
+    Schema.String,
+    "Why changes may be missing: the search for them stopped, as the filter or the event is large. Absent if all were looked for"
+  )
 }).annotations({ identifier: "Explanation" })
-
-export const toWireTranslation = ({ text, clauses, ...rest }: WitnessedTranslation): typeof WireTranslation.Type => ({
-  ...(text !== undefined && { text }),
-  ...rest,
-  clauses: clauses.map(toWireClause)
-})
-
-// ---- helpers ----
-
-const toWireClause = ({ span, fidelity, reason, effects, witnesses }: WitnessedClause) => ({
-  span,
-  fidelity,
-  reason,
-  ...(effects.length > 0 && { effects }),
-  ...(witnesses.length > 0 && {
-    witnesses: witnesses.map(({ effect, matchedBy, events }) => ({ effect, matched_by: matchedBy, events }))
-  })
-})

@@ -1,6 +1,7 @@
 /** Storage port: the servers on one store, and which of them owns what. */
 import { Context, Effect, type Option, Schema } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
+import { optional } from "../model/optional.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { StreamState } from "../platforms/Platform.ts"
@@ -28,7 +29,7 @@ export interface Owner {
 /** What the owner of a stream says of it, for the other servers. */
 export const StreamReport = Schema.Struct({
   /** The account's plan on the platform. */
-  plan: Schema.optionalWith(Schema.String, { exact: true }),
+  plan: optional(Schema.String),
   stream: Schema.Struct({
     state: StreamState,
     detail: Schema.String,
@@ -51,7 +52,7 @@ export const StreamReport = Schema.Struct({
             at: Schema.Number,
             used: Schema.Number,
             limit: Schema.Number,
-            month: Schema.optionalWith(Schema.Struct({ start: Schema.Number, used: Schema.Number }), { exact: true })
+            month: optional(Schema.Struct({ start: Schema.Number, used: Schema.Number }))
           })
         )
       })

@@ -8,6 +8,7 @@ import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import type { LimitReached, RuleNotFound, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, Ids, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
@@ -22,9 +23,7 @@ import { Pace, type Turns } from "../work/turns.ts"
 
 export const ReapplyRequest = Schema.Struct({
   rule_id: Schema.String,
-  since: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
-    description: "Only events received since then. Without it: all recent events"
-  })
+  since: optional(Timestamp.FromRequest, "Only events received since then. Without it: all recent events")
 })
 export type ReapplyRequest = typeof ReapplyRequest.Type
 
@@ -39,9 +38,7 @@ export const Reapplied = Schema.Struct({
       tested: count("The number of recent events that were tested"),
       matched: count("How many of them match"),
       added: count("How many of these the rule did not have yet"),
-      from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-        description: "When the oldest event tested was received; absent if there was none"
-      }),
+      from: optional(Timestamp.Timestamp, "When the oldest event tested was received; absent if there was none"),
       is_complete: Schema.Boolean.annotations({
         description: "False if older events were left out: there were too many, or it took too long"
       })

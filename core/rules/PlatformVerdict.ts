@@ -1,13 +1,12 @@
 /** What `ask_platforms` finds out: whether a filter is accepted, and who says so. */
 import { Either, Schema } from "effect"
+import { optional } from "../model/optional.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Acceptance, Platform, RuleRefusal } from "../platforms/Platform.ts"
 
 export const PlatformVerdict = Schema.Struct({
   accepted: Schema.Boolean,
-  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why the filter is not accepted"
-  }),
+  reason: optional(Schema.String, "Why the filter is not accepted"),
   asked: Schema.Boolean.annotations({
     description: "Whether a service was asked. false: the platform runs in process, so there is nobody to ask"
   }),
@@ -15,9 +14,7 @@ export const PlatformVerdict = Schema.Struct({
     description:
       "platform: the platform's own service. other_service: the service at `address`, which is set in place of it. earshot: Earshot's own reading of the language, because nobody was asked, or the service gave no verdict"
   }),
-  address: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The service that was asked, if it is not the platform's own"
-  })
+  address: optional(Schema.String, "The service that was asked, if it is not the platform's own")
 }).annotations({ identifier: "PlatformVerdict" })
 export type PlatformVerdict = typeof PlatformVerdict.Type
 

@@ -1,17 +1,15 @@
-/** Registers rules on the platforms and keeps platforms and store in sync. */
+/** Keeps the rules on the platforms in sync with the store. */
 
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import type { RuleNotFound, RuleVersionChanged, StoreUnavailable } from "../model/Errors.ts"
-import { Failpoints } from "../model/Failpoints.ts"
-import type { AccountId, RuleId } from "../model/Ids.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { isServedHere, Ownership, streamOf } from "../ownership/Ownership.ts"
-import { type Platform, Platforms, type Registered } from "../platforms/Platform.ts"
+import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { awaitActivation, settleRequests } from "./askOwner.ts"
-import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
-import { makePlatformLocks } from "./PlatformLocks.ts"
-import { type NewRule, RuleStore } from "./RuleStore.ts"
+import { PlatformLocks } from "./PlatformLocks.ts"
+import { RuleChanges } from "./RuleChanges.ts"
+import { RuleStore } from "./RuleStore.ts"
 import { type Comparison, describeNewer, reconcilePlatform } from "./reconcilePlatform.ts"
 
 /** The last successful comparison, and the error if a later one failed. */
@@ -28,25 +26,6 @@ export interface SyncStatus {
 export class Registrations extends Context.Tag("core/Registrations")<
   Registrations,
   {
-    /** Stores the rule and registers it on all platforms, or on none. Returns those on which it is not paused. */
-    readonly add: (
-      rule: NewRule,
-      filters: ReadonlyArray<Filter>,
-      limits: ReadonlyMap<PlatformId, number>
-    ) => Effect.Effect<ReadonlyMap<PlatformId, Registered>, AddFailure>
-    /**
-     * Registers the new filters beside those that they replace, then replaces them: see `RuleStore.change`. On a failure
-     * the rule stands as it was.
-     */
-    readonly replace: (
-      account: AccountId,
-      id: RuleId,
-      replacement: Replacement
-    ) => Effect.Effect<number, AddFailure | RuleNotFound | RuleVersionChanged>
-    /** Removes a candidate from the store and the platforms. */
-    readonly removeCandidate: (id: RuleId) => Effect.Effect<void, StoreUnavailable>
-    /** False if the account has no such rule. If a platform is down, `reconcile` removes the rule there later. */
-    readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Compares each platform with the store and fixes the difference: finishes or rolls back abandoned changes, registers
      * missing rules, removes orphans. Never touches foreign rules. Idempotent.
@@ -72,15 +51,14 @@ export class Registrations extends Context.Tag("core/Registrations")<
     readonly awaitIdle: (platform: Platform, platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >() {
-  static readonly layer: Layer.Layer<Registrations, never, RuleStore | Platforms> = Layer.scoped(
+  static readonly layer: Layer.Layer<Registrations, never, RuleStore | Platforms | PlatformLocks> = Layer.effect(
     Registrations,
     Effect.gen(function* () {
       const store = yield* RuleStore
       const platforms = yield* Platforms
       const ownership = yield* Ownership
       const { requests } = ownership
-      const locks = yield* makePlatformLocks(ownership.isAlone)
-      const changes = makeChanges({ store, platforms, ownership, locks, failpoints: yield* Failpoints })
+      const locks = yield* PlatformLocks
       const statuses = new Map<PlatformId, SyncStatus>()
       const comparedAt = new Map<PlatformId, number>()
       /** Number of rules at the last comparison. */
@@ -185,7 +163,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
       })
 
       return Registrations.of({
-        ...changes,
         reconcile,
         reconcileDue,
         settle,
@@ -198,6 +175,10 @@ export class Registrations extends Context.Tag("core/Registrations")<
       })
     })
   )
+
+  /** With `RuleChanges`, under the same locks. */
+  static readonly layerWithChanges: Layer.Layer<Registrations | RuleChanges, never, RuleStore | Platforms> =
+    Layer.provide(Layer.merge(Registrations.layer, RuleChanges.layer), PlatformLocks.layer)
 }
 
 // ---- helpers ----

@@ -1,6 +1,7 @@
 /** The rule schemas: a caller's draft, and the stored rule with its registrations. */
 import { Schema, Struct } from "effect"
 import { KeyId, RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
@@ -62,28 +63,23 @@ export type RuleDraft = typeof RuleDraft.Type
 /** A rule to create. */
 export const NewRuleDraft = Schema.Struct({
   ...RuleDraft.fields,
-  paused: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description: "Creates the rule paused: no platform gets it before it is resumed"
-  })
+  paused: optional(Schema.Boolean, "Creates the rule paused: no platform gets it before it is resumed")
 })
 export type NewRuleDraft = typeof NewRuleDraft.Type
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** What to change of a rule. Absent fields stay as they are. */
 export const RulePatch = Schema.Struct({
   name: optional(RuleDetails.fields.name),
   intent: optional(RuleDetails.fields.intent),
-  platforms: optional(RuleDraft.fields.platforms).annotations({
-    description:
-      "All platforms to watch from now on. A new one needs a filter in overrides; without this field the platforms stay"
-  }),
-  overrides: optional(RuleDraft.fields.overrides).annotations({
-    description: "The filters to replace, per platform. Other filters stay"
-  }),
-  expected_version: optional(Schema.Int).annotations({
-    description: "Fails with `aborted` if the rule has another version: someone else has changed it"
-  })
+  platforms: optional(
+    RuleDraft.fields.platforms,
+    "All platforms to watch from now on. A new one needs a filter in overrides; without this field the platforms stay"
+  ),
+  overrides: optional(RuleDraft.fields.overrides, "The filters to replace, per platform. Other filters stay"),
+  expected_version: optional(
+    Schema.Int,
+    "Fails with `aborted` if the rule has another version: someone else has changed it"
+  )
 })
 export type RulePatch = typeof RulePatch.Type
 
@@ -106,12 +102,8 @@ export const Registration = Schema.Struct({
   translated_value: Schema.String,
   state: RegistrationState,
   paused_by: optional(PausedBy),
-  reason: optional(Schema.String).annotations({
-    description: "Why it failed, or is paused by the budget or the limit on matching"
-  }),
-  failed_since: optional(Timestamp).annotations({
-    description: "When it failed, or was paused by the budget or the limit on matching"
-  })
+  reason: optional(Schema.String, "Why it failed, or is paused by the budget or the limit on matching"),
+  failed_since: optional(Timestamp, "When it failed, or was paused by the budget or the limit on matching")
 }).annotations({ identifier: "Registration" })
 export type Registration = typeof Registration.Type
 
@@ -133,13 +125,11 @@ const RuleState = Schema.Literal("active", "failed", "paused").annotations({
 })
 
 export const RuleActivity = Schema.Struct({
-  last_match_at: optional(Timestamp).annotations({
-    description: "The minute of the newest stored match; absent if there is none"
-  }),
+  last_match_at: optional(Timestamp, "The minute of the newest stored match; absent if there is none"),
   matches_hour: count("The stored matches of the last hour"),
   matches_day: count("The stored matches of the last 24 hours"),
   state: RuleState,
-  reason: optional(Schema.String).annotations({ description: "Why it is in this state, if the platform has a reason" })
+  reason: optional(Schema.String, "Why it is in this state, if the platform has a reason")
 }).annotations({ identifier: "RuleActivity", description: "What the rule did lately" })
 export type RuleActivity = typeof RuleActivity.Type
 
@@ -156,10 +146,11 @@ export const Rule = Schema.Struct({
   platforms: Registrations,
   created_at: Timestamp,
   version: RuleVersionNumber,
-  shadow: Schema.optionalWith(Schema.Struct({ since: Timestamp, platforms: Registrations }), {
-    exact: true
-  }).annotations({ description: "The filters that run in the shadow of the rule" }),
-  activity: optional(RuleActivity).annotations({ description: "Only in lists and answers that were asked for it" })
+  shadow: optional(
+    Schema.Struct({ since: Timestamp, platforms: Registrations }),
+    "The filters that run in the shadow of the rule"
+  ),
+  activity: optional(RuleActivity, "Only in lists and answers that were asked for it")
 }).annotations({ identifier: "Rule" })
 export type Rule = typeof Rule.Type
 
@@ -177,7 +168,7 @@ const Period = Schema.String.pipe(
 )
 
 const RulePage = Schema.Struct({
-  limit: Schema.optionalWith(
+  limit: optional(
     WholeNumber({ min: 1, max: MAX_RULES_PER_PAGE }).annotations({
       jsonSchema: {
         type: "integer",
@@ -185,8 +176,7 @@ const RulePage = Schema.Struct({
         maximum: MAX_RULES_PER_PAGE,
         description: "The maximum number of rules; absent: all"
       }
-    }),
-    { exact: true }
+    })
   ),
   cursor: cursorField(RuleId, {
     expected: "Expected the next_cursor of an earlier response",
@@ -234,7 +224,7 @@ export const RuleQuery = Schema.Struct({
       }
     })
   ),
-  activity: optional(Schema.Boolean).annotations({ description: "Adds `activity` to each rule" })
+  activity: optional(Schema.Boolean, "Adds `activity` to each rule")
 })
 export type RuleQuery = typeof RuleQuery.Type
 
@@ -245,9 +235,7 @@ export type RuleList = typeof RuleList.Type
 export const RuleVersion = Schema.Struct({
   version: RuleVersionNumber,
   at: Timestamp,
-  key_id: Schema.optionalWith(KeyId, { exact: true }).annotations({
-    description: "The key that made the change; absent if it was made without one"
-  }),
+  key_id: optional(KeyId, "The key that made the change; absent if it was made without one"),
   ...storedDetails,
   overrides: Schema.Record({ key: PlatformId, value: Schema.String }),
   paused: Schema.Boolean,

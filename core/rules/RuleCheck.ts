@@ -4,10 +4,12 @@ import { Backtest, BacktestRequest, Backtests, basisOf } from "../backtests/Back
 import { Counts, estimateOf, Price } from "../backtests/Counts.ts"
 import { type CheckedText, explainFilterInTurns } from "../languages/explainFilter.ts"
 import type { Language } from "../languages/Language.ts"
+import { toWireTranslation } from "../languages/toWireTranslation.ts"
 import { type ArgumentIssue, InvalidArgument, type LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
-import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
+import { WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
@@ -30,42 +32,40 @@ export const CheckRequest = Schema.Struct({
       )
     )
     .annotations({ description: "One filter per platform, in that platform's syntax" }),
-  events: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Unknown }), { exact: true }).annotations({
-    description:
-      "A sample event per platform that has a filter in overrides, in the platform's format, to explain the filter with"
-  }),
-  backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
-  ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description:
-      "Also ask each platform whether it accepts the filter and, on a platform that counts events, how many it has had. Nothing is registered. A platform that runs in process has nobody to ask: see platform_verdict"
-  })
+  events: optional(
+    Schema.Record({ key: PlatformId, value: Schema.Unknown }),
+    "A sample event per platform that has a filter in overrides, in the platform's format, to explain the filter with"
+  ),
+  backtest: optional(BacktestRequest),
+  ask_platforms: optional(
+    Schema.Boolean,
+    "Also ask each platform whether it accepts the filter and, on a platform that counts events, how many it has had. Nothing is registered. A platform that runs in process has nobody to ask: see platform_verdict"
+  )
 })
 export type CheckRequest = typeof CheckRequest.Type
 
 export const CheckedFilter = Schema.Struct({
   valid: Schema.Boolean,
   issues: Schema.Array(WireIssue),
-  fixed: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description:
-      "A valid text with the fixes of all issues applied. Absent if one fix is enough, or not all can be fixed"
-  }),
-  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why fixes may be missing: a long filter has many issues. Absent if all were looked for"
-  }),
-  canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The text that would be registered. Absent if the filter is not valid"
-  }),
+  fixed: optional(
+    Schema.String,
+    "A valid text with the fixes of all issues applied. Absent if one fix is enough, or not all can be fixed"
+  ),
+  incomplete: optional(
+    Schema.String,
+    "Why fixes may be missing: a long filter has many issues. Absent if all were looked for"
+  ),
+  canonical: optional(Schema.String, "The text that would be registered. Absent if the filter is not valid"),
   translations: Schema.Record({ key: PlatformId, value: WireTranslation }),
-  explanation: Schema.optionalWith(WireExplanation, { exact: true }),
-  backtest: Schema.optionalWith(Backtest, { exact: true }),
-  platform_verdict: Schema.optionalWith(PlatformVerdict, { exact: true }).annotations({
-    description: "Whether the filter is accepted, and who says so, with ask_platforms"
-  }),
-  counts: Schema.optionalWith(Counts, { exact: true }),
-  counts_reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Why the platform did not count the events of this filter, with ask_platforms"
-  }),
-  price: Schema.optionalWith(Price, { exact: true })
+  explanation: optional(WireExplanation),
+  backtest: optional(Backtest),
+  platform_verdict: optional(PlatformVerdict, "Whether the filter is accepted, and who says so, with ask_platforms"),
+  counts: optional(Counts),
+  counts_reason: optional(
+    Schema.String,
+    "Why the platform did not count the events of this filter, with ask_platforms"
+  ),
+  price: optional(Price)
 }).annotations({ identifier: "CheckedFilter" })
 export type CheckedFilter = typeof CheckedFilter.Type
 

@@ -1,6 +1,6 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Context, Effect, Layer, Option, Struct } from "effect"
-import { answering, answeringWith } from "../idempotency/CurrentClaim.ts"
+import { answering, answeringWith } from "../idempotency/Idempotency.ts"
 import { Actor } from "../keys/Key.ts"
 import {
   type InvalidArgument,
@@ -15,11 +15,8 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
-import { Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
-import type { AddFailure } from "./makeChanges.ts"
+import { type CheckedFilter, checkDraft, Drafting, type DraftingServices, warningsOf } from "./Drafting.ts"
 import { type Plan, planPause, planUpdate, platformsToCheck, platformsToJoin } from "./planChange.ts"
-import { Registrations } from "./Registrations.ts"
 import {
   MAX_RULES_PER_PAGE,
   type NewRuleDraft,
@@ -31,6 +28,7 @@ import {
   type RulePatch,
   type RuleVersion
 } from "./Rule.ts"
+import { type AddFailure, RuleChanges } from "./RuleChanges.ts"
 import {
   BY_ACCOUNT,
   isPausedBy,
@@ -92,11 +90,11 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | DraftingServices> =
+  static readonly layer: Layer.Layer<Rules, never, RuleChanges | RuleStore | Platforms | DraftingServices> =
     Layer.effect(
       Rules,
       Effect.gen(function* () {
-        const registrations = yield* Registrations
+        const changes = yield* RuleChanges
         const store = yield* RuleStore
         const platforms = yield* Platforms
         const quotas = yield* Quotas
@@ -124,7 +122,7 @@ export class Rules extends Context.Tag("core/Rules")<
             warnings: warningsOf(filters)
           })
           const limits = yield* limitsOf(account, draft.platforms)
-          return yield* registrations.add(rule, filters, limits).pipe(answering(created))
+          return yield* changes.add(rule, filters, limits).pipe(answering(created))
         })
 
         const read = (account: AccountId, text: string) =>
@@ -188,7 +186,7 @@ export class Rules extends Context.Tag("core/Rules")<
                 added: filters.map(({ platform }) => platform.id)
               }
             }
-            return yield* registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => changed))
+            return yield* changes.replace(account, rule.id, replacement).pipe(answeringWith(() => changed))
           }).pipe(
             Effect.retry({
               times: CHANGE_ATTEMPTS,
@@ -237,7 +235,7 @@ export class Rules extends Context.Tag("core/Rules")<
         const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
           const id = asRuleId(text)
           if (Option.isNone(id)) return yield* new RuleNotFound({ ruleId: text })
-          return yield* registrations
+          return yield* changes
             .remove(account, id.value)
             .pipe(
               answeringWith((isRemoved) => (isRemoved ? Effect.succeed(id.value) : new RuleNotFound({ ruleId: text })))

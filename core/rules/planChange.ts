@@ -1,7 +1,7 @@
 /** Plans changes of a rule: which registrations begin and which end. */
 import { Struct } from "effect"
 import type { PlatformId } from "../model/PlatformId.ts"
-import type { CheckedFilter } from "./checkDraft.ts"
+import type { CheckedFilter } from "./Drafting.ts"
 import { RULE_DETAILS, type RuleDetails, type RulePatch } from "./Rule.ts"
 import { isPausedByAccount, type RuleChange, type StoredRegistration } from "./RuleStore.ts"
 

@@ -1,6 +1,6 @@
 /** The shadow use cases: watch other filters beside those of a rule, compare them, and take them over. */
 import { Context, Effect, Either, Layer, Option, Schema, Struct } from "effect"
-import { answeringWith, decisive } from "../idempotency/CurrentClaim.ts"
+import { answeringWith, decisive } from "../idempotency/Idempotency.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
@@ -12,17 +12,17 @@ import {
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, Ids, type RuleId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { WireExplanation } from "../model/wire.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { checkDraft } from "../rules/checkDraft.ts"
-import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
+import { checkDraft, Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
 import { firstAsNow } from "../rules/firstAsNow.ts"
-import { Registrations } from "../rules/Registrations.ts"
 import { RULE_DETAILS, type Rule, type RuleDraft, RuleVersionNumber } from "../rules/Rule.ts"
+import { RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
@@ -33,9 +33,10 @@ const Sample = Schema.Struct({
   platform: PlatformId,
   platform_post_id: Schema.String,
   payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
-  explanation: Schema.optionalWith(WireExplanation, { exact: true }).annotations({
-    description: "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
-  })
+  explanation: optional(
+    WireExplanation,
+    "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
+  )
 })
 
 const SideResult = Schema.Struct({
@@ -59,10 +60,10 @@ export const ComparedRule = Schema.Struct({
   since: Timestamp.Timestamp.annotations({
     description: "The start of the comparison: of the shadow or, if later, of the present filters of the rule"
   }),
-  since_version: Schema.optionalWith(RuleVersionNumber, { exact: true }).annotations({
-    description:
-      "Set if the filters of the rule were changed after the shadow began: the version that has had the present ones first. What earlier versions met is left out"
-  }),
+  since_version: optional(
+    RuleVersionNumber,
+    "Set if the filters of the rule were changed after the shadow began: the version that has had the present ones first. What earlier versions met is left out"
+  ),
   platforms: Schema.Array(PlatformId).annotations({ description: "The platforms of the shadow" }),
   present: Filters.annotations({ description: "The filters of the rule on these platforms" }),
   candidate: Filters.annotations({ description: "The filters of the shadow" }),
@@ -103,12 +104,12 @@ export class Shadows extends Context.Tag("core/Shadows")<
   static readonly layer: Layer.Layer<
     Shadows,
     never,
-    Rules | Registrations | RuleStore | ShadowStore | MatchStore | Platforms | DraftingServices
+    Rules | RuleChanges | RuleStore | ShadowStore | MatchStore | Platforms | DraftingServices
   > = Layer.effect(
     Shadows,
     Effect.gen(function* () {
       const rules = yield* Rules
-      const registrations = yield* Registrations
+      const changes = yield* RuleChanges
       const store = yield* RuleStore
       const shadows = yield* ShadowStore
       const matches = yield* MatchStore
@@ -150,14 +151,14 @@ export class Shadows extends Context.Tag("core/Shadows")<
           yield* checkDraft({ platforms, quotas }, account, { platforms: wanted, overrides })
         )
         const before = yield* store.shadowOf(rule.id)
-        if (Option.isSome(before)) yield* registrations.removeCandidate(before.value)
+        if (Option.isSome(before)) yield* changes.removeCandidate(before.value)
         const shadow = {
           ...(yield* newRule(account, rule, filters)),
           candidate: { of: rule.id, purpose: "shadow" } as const
         }
         const limits = yield* limitsOf(account, wanted)
         const started = Effect.map(rules.get(account, id), (rule) => ({ rule, warnings: warningsOf(filters) }))
-        return yield* registrations.add(shadow, filters, limits).pipe(answeringWith(() => started))
+        return yield* changes.add(shadow, filters, limits).pipe(answeringWith(() => started))
       })
 
       const compare = Effect.fn("Shadows.compare")(function* (
@@ -246,7 +247,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
             ...(Option.isSome(since) && { promotedSince: since.value })
           }
         }
-        const promoting = registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
+        const promoting = changes.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
         return yield* Effect.mapError(promoting, (error) =>
           error._tag === "RuleNotFound" && error.ruleId === pair.shadow ? new ShadowNotFound({ ruleId: id }) : error
         )
@@ -255,7 +256,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
       const drop = Effect.fn("Shadows.drop")(function* (account: AccountId, id: string) {
         const { pair } = yield* shadowed(account, id)
         const dropped = rules.get(account, id)
-        return yield* registrations.removeCandidate(pair.shadow).pipe(
+        return yield* changes.removeCandidate(pair.shadow).pipe(
           decisive(undefined),
           answeringWith(() => dropped)
         )

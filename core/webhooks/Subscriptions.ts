@@ -24,14 +24,14 @@ import {
   type RuleId,
   timeOf
 } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { checkDraft } from "../rules/checkDraft.ts"
-import type { AddFailure } from "../rules/makeChanges.ts"
-import { Registrations } from "../rules/Registrations.ts"
+import { checkDraft } from "../rules/Drafting.ts"
 import { RuleDraft } from "../rules/Rule.ts"
+import { type AddFailure, RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
 import { makeChallenges } from "./challenge.ts"
@@ -43,23 +43,22 @@ import { CallbackUrl } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import { type ListedWebhook, MAX_CONTROL_TRIES, WebhookStore } from "./WebhookStore.ts"
 
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
-
 /** The coverage of each is read every few seconds. */
 const MAX_RULES = 20
 
 /** Which events; without any field: of all rules of the account. */
 const selection = {
-  rule_id: optional(Schema.String).annotations({ description: "Only events of this rule" }),
+  rule_id: optional(Schema.String, "Only events of this rule"),
   rule_ids: optional(
     Schema.Array(Schema.String).pipe(
       Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for all rules", { jsonSchema: { minItems: 1 } }),
       Schema.filter((ids) => ids.length <= MAX_RULES || `Lists too many rules: at most ${MAX_RULES} are allowed`, {
         jsonSchema: { maxItems: MAX_RULES }
       })
-    )
-  ).annotations({ description: "Only events of these rules" }),
-  platform: optional(PlatformId).annotations({ description: "Only events on this platform" })
+    ),
+    "Only events of these rules"
+  ),
+  platform: optional(PlatformId, "Only events on this platform")
 }
 
 export const EventSelection = Schema.Struct(selection)
@@ -73,12 +72,10 @@ export const MatchSelection = Schema.Struct({
       Schema.filter((filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of a platform", {
         jsonSchema: { minProperties: 1 }
       })
-    )
-  ).annotations({
-    description:
-      "Instead of a rule: one filter per platform, in that platform's syntax. A rule is made for the subscription, and deleted with it"
-  }),
-  name: optional(RuleDraft.fields.name).annotations({ description: "The name of the rule for filters" })
+    ),
+    "Instead of a rule: one filter per platform, in that platform's syntax. A rule is made for the subscription, and deleted with it"
+  ),
+  name: optional(RuleDraft.fields.name, "The name of the rule for filters")
 })
 export type MatchSelection = typeof MatchSelection.Type
 
@@ -168,7 +165,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
     | RuleStore
     | StreamStore
     | Rules
-    | Registrations
+    | RuleChanges
     | Platforms
     | WebhookSender
     | Ids
@@ -188,7 +185,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
       const quotas = yield* Quotas
       const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules: ruleStore })
       const challenges = makeChallenges({ sender, entropy })
-      const end = { store, registrations: yield* Registrations }
+      const end = { store, changes: yield* RuleChanges }
       /** Until when a principal need not prove again that it owns a URL. Oldest first. */
       const proven = new Map<string, number>()
       /** Requests for the same subscription wait for each other: each could make a rule. */

@@ -1,6 +1,7 @@
 /** Wire schemas of webhooks and delivery attempts. */
 import { Schema } from "effect"
 import { AttemptId, KeyId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
+import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
@@ -44,7 +45,7 @@ export const DEFAULT_EVENTS: ReadonlyArray<WebhookEvent> = ["match", "match.reda
 
 export const WebhookDraft = Schema.Struct({
   url: CallbackUrl,
-  rule_ids: Schema.optionalWith(
+  rule_ids: optional(
     Schema.Array(Schema.String).pipe(
       Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for the matches of all rules", {
         jsonSchema: { minItems: 1 }
@@ -53,29 +54,23 @@ export const WebhookDraft = Schema.Struct({
         jsonSchema: { maxItems: MAX_RULES }
       }),
       Schema.annotations({ description: "Only matches of these rules; all rules if absent" })
-    ),
-    { exact: true }
+    )
   ),
-  platforms: Schema.optionalWith(
+  platforms: optional(
     Schema.Array(PlatformId).pipe(
       Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for all platforms", { jsonSchema: { minItems: 1 } }),
       Schema.annotations({ description: "Only matches on these platforms; all platforms if absent" })
-    ),
-    { exact: true }
+    )
   ),
-  events: Schema.optionalWith(
+  events: optional(
     Schema.Array(WebhookEvent).pipe(
       Schema.filter((events) => events.length > 0 || "Is empty: omit it for matches and redactions", {
         jsonSchema: { minItems: 1 }
       }),
       Schema.annotations({ description: "What is sent; match and match.redacted if absent" })
-    ),
-    { exact: true }
+    )
   ),
-  description: Schema.optionalWith(
-    trimmedText(500).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 500 } }),
-    { exact: true }
-  )
+  description: optional(trimmedText(500).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 500 } }))
 })
 export type WebhookDraft = typeof WebhookDraft.Type
 
@@ -94,54 +89,44 @@ export const WebhookAttempt = Schema.Struct({
   webhook_id: WebhookId,
   at: Timestamp,
   kind: AttemptKind,
-  match_id: Schema.optionalWith(MatchId, { exact: true }),
+  match_id: optional(MatchId),
   outcome: AttemptOutcome,
-  status: Schema.optionalWith(Schema.Int, { exact: true }).annotations({ description: "HTTP status of the response" }),
+  status: optional(Schema.Int, "HTTP status of the response"),
   duration_ms: Schema.Int,
-  error: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why the attempt failed" }),
-  response: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The first 500 characters of the response"
-  })
+  error: optional(Schema.String, "Why the attempt failed"),
+  response: optional(Schema.String, "The first 500 characters of the response")
 }).annotations({ identifier: "WebhookAttempt" })
 export type WebhookAttempt = typeof WebhookAttempt.Type
 
 export const Webhook = Schema.Struct({
   id: WebhookId,
   url: Schema.String,
-  description: Schema.optionalWith(Schema.String, { exact: true }),
-  rule_ids: Schema.optionalWith(Schema.Array(RuleId), { exact: true }),
-  platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true }),
+  description: optional(Schema.String),
+  rule_ids: optional(Schema.Array(RuleId)),
+  platforms: optional(Schema.Array(PlatformId)),
   events: Schema.Array(WebhookEvent),
   kind: Schema.Literal("webhook", "subscription").annotations({
     description:
       "subscription: made by an MCP client with events/subscribe, and ended by it, when it expires, or with its key or rule"
   }),
-  subscription: Schema.optionalWith(
+  subscription: optional(
     Schema.Struct({
       id: Schema.String.annotations({ description: "The id that its client knows" }),
       event: Schema.String.annotations({ description: "The type of event, such as match.created" }),
-      client: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-        description: "The name that its client gives itself"
-      }),
+      client: optional(Schema.String, "The name that its client gives itself"),
       key_id: KeyId.annotations({ description: "Ends the subscription when it is revoked or expires" }),
       expires_at: Timestamp.annotations({ description: "Unless its client refreshes it" })
     }),
-    { exact: true }
-  ).annotations({ description: "Of a subscription" }),
+    "Of a subscription"
+  ),
   created_at: Timestamp,
   state: Schema.Literal("active", "retrying", "disabled").annotations({
     description: "retrying: the last delivery failed, and later ones wait for its retry; disabled: nothing is sent"
   }),
-  disabled_reason: Schema.optionalWith(Schema.String, { exact: true }),
-  next_attempt_at: Schema.optionalWith(Timestamp, { exact: true }).annotations({
-    description: "When the failed delivery is retried"
-  }),
-  last_delivery: Schema.optionalWith(WebhookAttempt, { exact: true }).annotations({
-    description: "The last attempt of the kind delivery, which `state` depends on"
-  }),
-  last_attempt: Schema.optionalWith(WebhookAttempt, { exact: true }).annotations({
-    description: "The last attempt of any kind: a test or a replay says nothing about `state`"
-  })
+  disabled_reason: optional(Schema.String),
+  next_attempt_at: optional(Timestamp, "When the failed delivery is retried"),
+  last_delivery: optional(WebhookAttempt, "The last attempt of the kind delivery, which `state` depends on"),
+  last_attempt: optional(WebhookAttempt, "The last attempt of any kind: a test or a replay says nothing about `state`")
 }).annotations({ identifier: "Webhook" })
 export type Webhook = typeof Webhook.Type
 
@@ -167,15 +152,12 @@ export type AttemptList = typeof AttemptList.Type
 
 export const ReplayRequest = Schema.Struct({
   webhook_id: Schema.String,
-  match_id: Schema.optionalWith(Schema.String.annotations({ description: "Sends this match again, now" }), {
-    exact: true
-  }),
-  after: Schema.optionalWith(
+  match_id: optional(Schema.String.annotations({ description: "Sends this match again, now" })),
+  after: optional(
     Schema.String.annotations({
       description:
         "The id of a match: delivery continues after it. An id before the last delivered match repeats deliveries; a later id skips matches"
-    }),
-    { exact: true }
+    })
   )
 })
 export type ReplayRequest = typeof ReplayRequest.Type

@@ -9,7 +9,7 @@ import { Ids, type MatchId, timeOf, type WebhookId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership } from "../ownership/Ownership.ts"
 import { Platforms } from "../platforms/Platform.ts"
-import { Registrations } from "../rules/Registrations.ts"
+import { RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { EventData } from "./EventData.ts"
@@ -39,7 +39,7 @@ export const layer: Layer.Layer<
   | RuleStore
   | StreamStore
   | Platforms
-  | Registrations
+  | RuleChanges
   | WebhookSender
   | EventData
   | Ids
@@ -53,7 +53,7 @@ export const layer: Layer.Layer<
     const entropy = yield* Entropy
     const failpoints = yield* Failpoints
     const attempts = makeAttempts({ sender: yield* WebhookSender, ids, entropy, data: yield* EventData })
-    const end = { store, registrations: yield* Registrations }
+    const end = { store, changes: yield* RuleChanges }
     const dueGapMessages = makeDueGapMessages(makeCoverageOf({ streams: yield* StreamStore, rules: yield* RuleStore }))
     const dueGaps = new Set<WebhookId>()
     // Created before the poll loop, so that it closes after it.

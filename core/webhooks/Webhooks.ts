@@ -14,7 +14,7 @@ import { type AccountId, asRuleId, Ids, MatchId, matchIdsAfter, WebhookId } from
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Registrations } from "../rules/Registrations.ts"
+import { RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { EventData } from "./EventData.ts"
 import { endSubscription } from "./endSubscription.ts"
@@ -72,16 +72,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
   static readonly layer: Layer.Layer<
     Webhooks,
     never,
-    | WebhookStore
-    | MatchStore
-    | RuleStore
-    | Registrations
-    | Platforms
-    | WebhookSender
-    | EventData
-    | Ids
-    | Entropy
-    | Quotas
+    WebhookStore | MatchStore | RuleStore | RuleChanges | Platforms | WebhookSender | EventData | Ids | Entropy | Quotas
   > = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
@@ -94,7 +85,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const entropy = yield* Entropy
       const quotas = yield* Quotas
       const attempts = makeAttempts({ sender, ids, entropy, data: yield* EventData })
-      const end = { store, registrations: yield* Registrations }
+      const end = { store, changes: yield* RuleChanges }
 
       const newSecret = Effect.sync(() => Redacted.make(`whsec_${Encoding.encodeBase64(entropy.bytes(SECRET_BYTES))}`))
 

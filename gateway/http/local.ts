@@ -1,6 +1,6 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either, Option } from "effect"
-import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
+import { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import { InvalidArgument } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import {
@@ -16,9 +16,9 @@ import { parseProblem } from "../../core/text/json.ts"
 import { linesOf, withoutIndent } from "../../core/text/LineSplitter.ts"
 import { type BadNumber, describeBadNumber, findBadNumber, numberProblem } from "../../core/text/numbers.ts"
 import { type DoorFailure, unreadableBody } from "../errors.ts"
-import { keyOf, once, replyOf } from "../idempotency.ts"
+import { keyOf } from "../operations/idempotency.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
-import type { KeyedRoute, OperatorRoute } from "./route.ts"
+import { type KeyedRoute, type OperatorRoute, replyOf } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
 
@@ -57,8 +57,8 @@ interface Sent extends Body {
 /** Long: the events are stored in batches. After a crash all are sent again, and no match is stored twice. */
 const publish = ({ key, events, content }: Sent, sender?: AccountId) => {
   const publishing = Effect.flatMap(LocalFeed, (feed) => feed.publish(events, sender))
-  const request = { account: Option.fromNullable(sender), operation: "publishLocalEvents", content, isLong: true }
-  return Effect.map(once(key, request, publishing), replyOf)
+  const request = { key, account: Option.fromNullable(sender), operation: "publishLocalEvents", content, isLong: true }
+  return Effect.flatMap(Idempotency, ({ once }) => Effect.map(once(request, publishing), replyOf))
 }
 
 const read = async (request: Request): Promise<Either.Either<Sent, DoorFailure>> => {

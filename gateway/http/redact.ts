@@ -2,12 +2,12 @@
 import { Effect, Either, Option } from "effect"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { Redactions, RedactRequest } from "../../core/compliance/Redactions.ts"
-import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
+import { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import { decoder } from "../decode.ts"
 import { operatorsOnly } from "../errors.ts"
-import { keyOf, once, replyOf } from "../idempotency.ts"
+import { keyOf } from "../operations/idempotency.ts"
 import { readJson } from "./body.ts"
-import type { KeyedRoute, OperatorRoute } from "./route.ts"
+import { type KeyedRoute, type OperatorRoute, replyOf } from "./route.ts"
 
 export const REDACT_PATH = "/matches/redact"
 
@@ -21,8 +21,9 @@ export const redactRoute = (schemas: PlatformSchemas): OperatorRoute<Redactions 
       if (Either.isLeft(key)) return Either.left(key.left)
       return Either.map(Either.flatMap(await readJson(request, { allIsOptional: false }), decode), (wanted) => {
         const redact = Effect.flatMap(Redactions, (redactions) => redactions.redact(wanted))
-        const asked = { account: Option.none(), operation: "redactMatches", content: wanted, isLong: true }
-        return Effect.map(once(key.right, asked, redact), replyOf)
+        const operation = "redactMatches"
+        const asked = { key: key.right, account: Option.none(), operation, content: wanted, isLong: true }
+        return Effect.flatMap(Idempotency, ({ once }) => Effect.map(once(asked, redact), replyOf))
       })
     }
   }

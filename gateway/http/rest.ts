@@ -5,12 +5,12 @@ import { allContracts } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
-import { keyOf, replyOf } from "../idempotency.ts"
 import type { Services } from "../operations/Handlers.ts"
+import { keyOf } from "../operations/idempotency.ts"
 import { bodyOf, longAnswer } from "../operations/pages.ts"
 import { perform } from "../operations/perform.ts"
 import { readJson } from "./body.ts"
-import type { KeyedRoute, Work } from "./route.ts"
+import { type KeyedRoute, replyOf, type Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
   allContracts.map((contract) => routeOf(contract, schemas))

@@ -1,8 +1,10 @@
 /** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
+import type { Answered } from "../../core/idempotency/Idempotency.ts"
 import type { Caller, Scope } from "../../core/keys/Key.ts"
 import type { PushBody } from "../../core/work/push.ts"
 import type { DoorFailure, WireError } from "../errors.ts"
+import { REPLAYED } from "../operations/idempotency.ts"
 
 /** Becomes a `Response` in the handler. */
 export interface Reply {
@@ -59,6 +61,12 @@ export const json = (status: number, body: unknown): Reply => ({
   headers: JSON_HEADERS,
   body: JSON.stringify(body)
 })
+
+/** Marks an answer that was given before. */
+export const replyOf = ({ answer, isReplayed }: Answered<unknown>): Reply => {
+  const reply = json(200, answer)
+  return isReplayed ? { ...reply, headers: { ...reply.headers, ...REPLAYED } } : reply
+}
 
 export const errorReply = ({ status, code, message, details, headers }: WireError): Reply => ({
   status,

@@ -6,8 +6,8 @@ import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
 import { toWire } from "../errors.ts"
-import { splitKey } from "../idempotency.ts"
 import type { Services } from "../operations/Handlers.ts"
+import { splitKey } from "../operations/idempotency.ts"
 import { perform } from "../operations/perform.ts"
 
 /** The documented error shape. */

@@ -2,13 +2,14 @@
 import { Schema } from "effect"
 import { UNIT_MILLIS } from "../../core/matches/Bars.ts"
 import { Histogram } from "../../core/matches/Histogram.ts"
+import { optional } from "../../core/model/optional.ts"
 import { fromMillis } from "../../core/model/Timestamp.ts"
 import { counted } from "../../core/text/counted.ts"
 import { describeWatched } from "./describe.ts"
 
 export const ShownHistogram = Schema.Struct({
   ...Histogram.fields,
-  other_series: Schema.optionalWith(Schema.Struct({ count: Schema.Number, total: Schema.Number }), { exact: true })
+  other_series: optional(Schema.Struct({ count: Schema.Number, total: Schema.Number }))
 })
 export type ShownHistogram = typeof ShownHistogram.Type
 

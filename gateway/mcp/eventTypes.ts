@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { WireGap } from "../../core/coverage/Coverage.ts"
 import { Match, Redaction } from "../../core/matches/Match.ts"
+import { optional } from "../../core/model/optional.ts"
 import { PlatformId } from "../../core/model/PlatformId.ts"
 import { EVENT_NAMES, type EventName } from "../../core/webhooks/Subscription.ts"
 import { selectionOf } from "../../core/webhooks/Subscriptions.ts"
@@ -34,7 +35,7 @@ export const PAYLOADS = {
     rule_id: Match.fields.rule_id,
     platform: PlatformId,
     created_at: Match.fields.created_at,
-    url: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "The event on its platform" }),
+    url: optional(Schema.String, "The event on its platform"),
     redacted: Match.fields.redacted,
     content: Schema.String.annotations({
       description:

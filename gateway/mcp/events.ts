@@ -5,6 +5,7 @@ import { z } from "zod"
 import { platformSchemas } from "../../api/platformSchemas.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { type CallbackFailed, type InvalidArgument, ServerStopping } from "../../core/model/Errors.ts"
+import { optional } from "../../core/model/optional.ts"
 import type { EventName } from "../../core/webhooks/Subscription.ts"
 import {
   conflictIn,
@@ -245,12 +246,11 @@ const decodePoll = withErrors(
   decoder(
     Schema.Struct({
       ...replayFields,
-      timeoutMs: Schema.optionalWith(Milliseconds, { exact: true }),
-      maxEvents: Schema.optionalWith(
+      timeoutMs: optional(Milliseconds),
+      maxEvents: optional(
         Schema.Number.pipe(
           Schema.filter((value) => (Number.isInteger(value) && value > 0) || "Expected a whole number above 0")
-        ),
-        { exact: true }
+        )
       )
     })
   )

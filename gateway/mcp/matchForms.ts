@@ -2,6 +2,7 @@
 import { Predicate, Schema } from "effect"
 import type { Language } from "../../core/languages/Language.ts"
 import { Match } from "../../core/matches/Match.ts"
+import { optional } from "../../core/model/optional.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { EventSummary } from "../../core/syntax/expression/eventFields.ts"
 import type { Excerpts } from "./excerpts.ts"
@@ -47,8 +48,6 @@ export const matchFormOf = (asked: Asked<Form>): MatchForm => ({
 export const WHOLE: MatchForm = { full: true, isOneRule: false, excerpts: new Map() }
 
 export const MORE_OF_ONE = "Where something was cut, GET /matches/get of the HTTP API has the whole"
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** `time` to `link` in a summary, without `rule_id` if the call has it; `created_at` to `payload` in the full form. */
 export const ShownMatch = Schema.Struct({

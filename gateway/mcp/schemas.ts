@@ -1,6 +1,5 @@
 /** JSON Schemas of the tools, derived from the schemas of the operations. */
 import { JSONSchema, Predicate, type Schema } from "effect"
-import { withoutIds } from "../openapi/jsonSchema.ts"
 
 export type JsonSchema = Record<string, unknown>
 
@@ -29,14 +28,14 @@ type Definitions = Readonly<Record<string, JsonSchema>>
 const documented = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow"): JsonSchema => {
   const definitions = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, additionalPropertiesStrategy })
-  return inlined(withoutIds(root), withoutIds(definitions))
+  return inlined(root, definitions)
 }
 
-/** Not every client resolves references. */
+/** Not every client resolves references. Without titles, and without the ids that Effect adds to unknown values. */
 const inlined = (schema: object, definitions: Definitions): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (name, part: unknown) => {
     const saysNothing =
-      (name === "title" && typeof part === "string") ||
+      ((name === "title" || name === "$id") && typeof part === "string") ||
       (name === "required" && Array.isArray(part) && part.length === 0)
     return saysNothing ? undefined : merged(resolved(part, definitions))
   })

@@ -11,6 +11,7 @@ import type { Language } from "../../core/languages/Language.ts"
 import { Match } from "../../core/matches/Match.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { MatchId } from "../../core/model/Ids.ts"
+import { optional } from "../../core/model/optional.ts"
 import { wholeNumber } from "../../core/model/wholeNumber.ts"
 import { MAX_RULES_PER_PAGE, RuleQuery } from "../../core/rules/Rule.ts"
 import { CheckResult } from "../../core/rules/RuleCheck.ts"
@@ -108,7 +109,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
         'Checks filters without saving anything. Returns each issue with a fix, one text with all fixes, the text that would be registered, and a translation to the other platform. Set backtest to {} to see on the newest events whether a filter is too broad or too narrow. On a real platform only events that already match some rule can be tested (basis matched_events): set ask_platforms to true there, and the platform says whether it accepts the filter and, on x, how many posts it had in the last seven days and what they would cost. Set events to learn why a filter matches one event or not, for instance {"x": {"data": {"id": "1", "text": "…"}}, "firehose": {"document": {"url": "…", "diff": {"chunks": [{"typ": "ins", "text": "…"}]}}}}. Call this before create_rule and whenever a filter was refused. An invalid filter is a normal result here, not an error. Next: create_rule, or fix the filter and check again.',
       annotations: { ...readOnly, openWorldHint: true },
       contract: rules.check,
-      output: Schema.Struct({ ...CheckResult.fields, notice: Schema.optionalWith(Notice, { exact: true }) }),
+      output: Schema.Struct({ ...CheckResult.fields, notice: optional(Notice) }),
       structured: treatChecks(forms),
       text: describeCheck(forms),
       excerpts: (_, output) => ofChecks(output)

@@ -15,12 +15,12 @@ import { ERROR_CODES } from "../errors.ts"
 import { STREAM_PATH, STREAM_TYPE } from "../http/live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "../http/local.ts"
 import { REDACT_PATH } from "../http/redact.ts"
-import { KEY_FIELD, KEY_HEADER, keySchema, REPLAYED_HEADER } from "../idempotency.ts"
+import { KEY_FIELD, KEY_HEADER, keySchema, REPLAYED_HEADER } from "../operations/idempotency.ts"
 import { makeRouter } from "../trpc/router.ts"
+import { fieldsOf, type NamedSchemas, REFERENCE_PREFIX } from "../trpc/zodSchemas.ts"
 import { errorExamples } from "./errorExamples.ts"
 import { withoutIds, withTypes } from "./jsonSchema.ts"
 import { webhookMessages } from "./webhookMessages.ts"
-import { fieldsOf, type NamedSchemas, REFERENCE_PREFIX } from "./zodSchemas.ts"
 
 type Json = Record<string, unknown>
 

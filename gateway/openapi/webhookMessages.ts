@@ -7,7 +7,7 @@ import { WebhookId } from "../../core/model/Ids.ts"
 import { Timestamp } from "../../core/model/Timestamp.ts"
 import { gapBody, terminatedBody, verificationBody } from "../../core/webhooks/eventMessages.ts"
 import { PAYLOADS } from "../mcp/eventTypes.ts"
-import { fieldsOf, type NamedSchemas } from "./zodSchemas.ts"
+import { fieldsOf, type NamedSchemas } from "../trpc/zodSchemas.ts"
 
 type Json = Record<string, unknown>
 

@@ -2,14 +2,14 @@
 import { Effect, Option } from "effect"
 import type { AnyContract, Contract } from "../../api/Contract.ts"
 import { contracts } from "../../api/contracts.ts"
-import type { Answered } from "../../core/idempotency/Idempotency.ts"
+import { type Answered, Idempotency } from "../../core/idempotency/Idempotency.ts"
 import type { CoreError } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
-import { type Asked, once } from "../idempotency.ts"
 import { accountHandlers } from "./account.ts"
 import { grantHandlers } from "./grants.ts"
 import type { Handler, Handlers, Services } from "./Handlers.ts"
+import type { Asked } from "./idempotency.ts"
 import { keyHandlers } from "./keys.ts"
 import { matchHandlers } from "./matches.ts"
 import { platformHandlers } from "./platforms.ts"
@@ -23,8 +23,8 @@ export const perform = <A, I, O, OI>(
   { input, key }: Asked<A>
 ): Effect.Effect<Answered<O>, CoreError, Services> => {
   const { name, isLong = false } = contract
-  const request = { account: Option.some(account), operation: name, content: input, isLong }
-  const run = once(key, request, handlerOf(contract)(account, input))
+  const request = { key, account: Option.some(account), operation: name, content: input, isLong }
+  const run = Effect.flatMap(Idempotency, ({ once }) => once(request, handlerOf(contract)(account, input)))
   return isLong ? run : Effect.flatMap(Quotas, (quotas) => quotas.withSlot(account, run))
 }
 

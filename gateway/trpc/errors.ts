@@ -15,8 +15,8 @@ import {
   wrongContentType
 } from "../errors.ts"
 import { malformed } from "../http/body.ts"
-import { decodeErrorOf } from "../openapi/zodSchemas.ts"
 import type { Context } from "./context.ts"
+import { decodeErrorOf } from "./zodSchemas.ts"
 
 /** Throws a failure as a `TRPCError`. */
 export async function runOrThrow<A, R>(

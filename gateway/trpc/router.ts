@@ -22,8 +22,7 @@ import { contracts } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { asActor, type Scope } from "../../core/keys/Key.ts"
 import { admitCall, checkScope } from "../auth.ts"
-import { type KeyField, keyedInput, splitKey } from "../idempotency.ts"
-import { type NamedSchemas, zodInput, zodOutput } from "../openapi/zodSchemas.ts"
+import { type KeyField, keyedInput, splitKey } from "../operations/idempotency.ts"
 import { longAnswer } from "../operations/pages.ts"
 import { perform } from "../operations/perform.ts"
 import type { Context, Resolved } from "./context.ts"
@@ -39,6 +38,7 @@ import {
   WatchInput,
   WatchMessage
 } from "./subscriptions.ts"
+import { type NamedSchemas, zodInput, zodOutput } from "./zodSchemas.ts"
 
 /** Metadata of a procedure: `clientTypes.ts` generates types from it, trpc-to-openapi reads `openapi`. */
 export type Meta = {

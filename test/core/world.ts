@@ -121,7 +121,7 @@ export const fakes = Layer.scoped(
 const layerWith = (isAlone: boolean) =>
   Rules.layer.pipe(
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
-    Layer.provideMerge(Registrations.layer),
+    Layer.provideMerge(Registrations.layerWithChanges),
     Layer.provide(isAlone ? Layer.empty : oneOfSeveral),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),

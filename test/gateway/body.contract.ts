@@ -168,7 +168,7 @@ export const bodyContract = (target: () => Target): void => {
             const query = new URLSearchParams({ [text]: text }).toString()
             return documented(await call(target(), `${path}?${query}`))
           }),
-          { numRuns: 60 }
+          { numRuns: 40 }
         )
       })
     }

@@ -1,5 +1,6 @@
 /** A REST client, with assertions on every response. */
 import { assert } from "@effect/vitest"
+import { allContracts } from "../../api/contracts.ts"
 import type { Address } from "./raw.ts"
 
 /** The server under test, with a valid key. */
@@ -17,34 +18,8 @@ export interface Answer {
 /** Parsed JSON with access by name. */
 export type Json = { readonly [name: string]: Json } & Iterable<Json>
 
-export const OPERATIONS = [
-  ["POST", "/api.CreateRule"],
-  ["GET", "/api.ListRules"],
-  ["POST", "/api.DeleteRule"],
-  ["POST", "/api.DeleteRules"],
-  ["POST", "/rules/check"],
-  ["POST", "/rules/compare"],
-  ["POST", "/rules/hits"],
-  ["POST", "/matches"],
-  ["GET", "/matches/get"],
-  ["POST", "/matches/wait"],
-  ["POST", "/matches/histogram"],
-  ["POST", "/matches/explain"],
-  ["POST", "/platforms/syntax"],
-  ["POST", "/webhooks/create"],
-  ["GET", "/webhooks"],
-  ["POST", "/webhooks/delete"],
-  ["POST", "/webhooks/test"],
-  ["POST", "/webhooks/rotate-secret"],
-  ["POST", "/webhooks/enable"],
-  ["POST", "/webhooks/attempts"],
-  ["POST", "/webhooks/replay"],
-  ["POST", "/keys/create"],
-  ["GET", "/keys"],
-  ["POST", "/keys/revoke"],
-  ["POST", "/keys/rotate"],
-  ["GET", "/account"]
-] as const
+/** The method and the path of every operation. */
+export const OPERATIONS = allContracts.map(({ method, path }) => [method, path] as const)
 
 export const POST_PATHS: ReadonlyArray<string> = OPERATIONS.flatMap(([method, path]) =>
   method === "POST" ? [path] : []

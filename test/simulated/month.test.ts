@@ -286,7 +286,7 @@ class CountingPlatform extends FakePlatform {
 
 const layer = Layer.mergeAll(Rules.layer, Status.layer).pipe(
   Layer.provideMerge(PostBudget.layer),
-  Layer.provideMerge(Registrations.layer),
+  Layer.provideMerge(Registrations.layerWithChanges),
   Layer.provideMerge(quotas()),
   Layer.provideMerge(Platforms.layer),
   Layer.provideMerge(memoryStores),

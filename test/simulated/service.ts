@@ -3,7 +3,7 @@
 import { Cause, Clock, Context, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
-import { Freezes } from "../../adapters/http/Freezes.ts"
+import { Freezes } from "../../adapters/http/Freshness.ts"
 import * as X from "../../adapters/x/X.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import * as Enforcer from "../../core/budget/Enforcer.ts"
@@ -142,7 +142,7 @@ const layerOf = (
     Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
   )
   return Rules.layer.pipe(
-    Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layer)),
+    Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges)),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),

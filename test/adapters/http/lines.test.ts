@@ -1,7 +1,7 @@
 /** Lines of a byte stream, also when it ends inside one. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import { lines, TOO_LONG } from "../../../adapters/http/lines.ts"
+import { lines, TOO_LONG } from "../../../adapters/http/call.ts"
 import { sseEvents } from "../../../adapters/http/sse.ts"
 
 const bytesOf = (...parts: ReadonlyArray<string>) =>

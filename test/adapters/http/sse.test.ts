@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import fc from "fast-check"
-import { lines } from "../../../adapters/http/lines.ts"
+import { lines } from "../../../adapters/http/call.ts"
 import { type SseEvent, sseEvents } from "../../../adapters/http/sse.ts"
 
 const eventsOf = (...parts: ReadonlyArray<Uint8Array>) =>

@@ -2,7 +2,7 @@
 
 import { Cause, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
-import { Freezes } from "../../../adapters/http/Freezes.ts"
+import { Freezes } from "../../../adapters/http/Freshness.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"

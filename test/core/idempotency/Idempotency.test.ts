@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { ClaimStore } from "../../../core/idempotency/ClaimStore.ts"
-import { answering, answeringWith, CurrentDecision, decisive } from "../../../core/idempotency/CurrentClaim.ts"
 import { expireAnswers } from "../../../core/idempotency/expireAnswers.ts"
-import { Idempotency, type KeyedRequest } from "../../../core/idempotency/Idempotency.ts"
+import {
+  answering,
+  answeringWith,
+  CurrentDecision,
+  decisive,
+  Idempotency,
+  type KeyedRequest
+} from "../../../core/idempotency/Idempotency.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
@@ -38,6 +44,19 @@ describe("Idempotency.once", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("runs a request without a key every time", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      let runs = 0
+      const count = once(
+        request({ key: Option.none() }),
+        Effect.sync(() => ++runs)
+      )
+      assert.deepStrictEqual(yield* count, { answer: 1, isReplayed: false })
+      assert.deepStrictEqual(yield* count, { answer: 2, isReplayed: false })
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("keeps an answer for 24 hours, per account and operation", () =>
     Effect.gen(function* () {
       const { once } = yield* Idempotency
@@ -49,7 +68,7 @@ describe("Idempotency.once", () => {
       assert.strictEqual(yield* answerTo({ account: Option.some(bob) }), 2)
       assert.strictEqual(yield* answerTo({ account: Option.none() }), 3)
       assert.strictEqual(yield* answerTo({ operation: "other" }), 4)
-      assert.strictEqual(yield* answerTo({ key: "other" }), 5)
+      assert.strictEqual(yield* answerTo({ key: Option.some("other") }), 5)
       const error = yield* Effect.flip(answerTo({ content: { a: 1, b: [1, 2] } }))
       assert.strictEqual(error._tag, "IdempotencyKeyReused")
       yield* TestClock.adjust("24 hours")
@@ -112,7 +131,7 @@ describe("Idempotency.once", () => {
         [answer]
       )
       yield* operation
-      yield* once(request({ key: "short" }), operation)
+      yield* once(request({ key: Option.some("short") }), operation)
       assert.lengthOf(decided, 1, "only with a key, and only if it is long")
     }).pipe(Effect.provide(layer))
   )
@@ -147,7 +166,7 @@ describe("expireAnswers", () => {
 // ---- helpers ----
 
 const request = (different: Partial<KeyedRequest> = {}): KeyedRequest => ({
-  key: "key",
+  key: Option.some("key"),
   account: Option.some(ann),
   operation: "test",
   content: { a: 1, b: [2, 1] },

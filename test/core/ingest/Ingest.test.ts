@@ -45,7 +45,7 @@ const stores = Layer.provideMerge(
   Layer.mergeAll(memoryRules, memoryStreams, memoryPostCounts, memoryKeys)
 )
 const base = Layer.provideMerge(
-  Layer.provideMerge(PostBudget.layer, Registrations.layer),
+  Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges),
   Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
 )
 

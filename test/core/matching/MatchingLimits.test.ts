@@ -309,7 +309,7 @@ const matching = ({ stores, entropy, ownership } = alone) => {
   return Rules.layer.pipe(
     Layer.provideMerge(MatchingLimits.layer),
     Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
-    Layer.provideMerge(Registrations.layer),
+    Layer.provideMerge(Registrations.layerWithChanges),
     Layer.provideMerge(quotas),
     Layer.provideMerge(platforms),
     Layer.provideMerge(Layer.mergeAll(stores, recent, Ids.layer, Layer.succeed(Pending, pending))),

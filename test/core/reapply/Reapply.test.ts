@@ -85,7 +85,7 @@ const layer = Reapply.layer.pipe(
   Layer.provideMerge(Layer.merge(Rules.layer, Backtests.layer)),
   Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
   Layer.provide(Layer.succeed(RecentEvents, slowEvents)),
-  Layer.provide(Registrations.layer),
+  Layer.provide(Registrations.layerWithChanges),
   Layer.provide(Layer.merge(quotas(), fakes)),
   Layer.provideMerge(Layer.merge(Platforms.layer, memoryStores)),
   Layer.provide(Ids.layer),

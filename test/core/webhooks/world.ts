@@ -10,7 +10,7 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { fromUuid, Ids, type KeyId, type MatchId, type RuleId, type WebhookId } from "../../../core/model/Ids.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
-import { Registrations } from "../../../core/rules/Registrations.ts"
+import { RuleChanges } from "../../../core/rules/RuleChanges.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { EventData } from "../../../core/webhooks/EventData.ts"
 import { EVENT_NAMES, type EventName } from "../../../core/webhooks/Subscription.ts"
@@ -108,7 +108,7 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
           Layer.succeedContext
         ),
         Layer.succeed(WebhookSender, sender),
-        Layer.mock(Registrations, {
+        Layer.mock(RuleChanges, {
           remove: (_, rule) =>
             Effect.sync(() => {
               removedRules.push(rule)

@@ -3,15 +3,15 @@
  * `Authorization: Bearer <account id>` acts as that account, on all paths of the gateway.
  */
 import { Effect, Either, Option, Redacted, Schema } from "effect"
-import { platformSchemas } from "../../api/platformSchemas.ts"
-import { platforms as platformContracts } from "../../api/platforms.ts"
-import { Account, AccountSummary, Accounts } from "../../core/accounts/Accounts.ts"
-import type { Redactions } from "../../core/compliance/Redactions.ts"
-import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
-import { DeadLetters } from "../../core/ingest/DeadLetters.ts"
-import { type Caller, Key } from "../../core/keys/Key.ts"
-import { IssuedKey, KeyDraft, Keys } from "../../core/keys/Keys.ts"
-import { Entropy } from "../../core/model/Entropy.ts"
+import { platformSchemas } from "../api/platformSchemas.ts"
+import { platforms as platformContracts } from "../api/platforms.ts"
+import { Account, AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
+import type { Redactions } from "../core/compliance/Redactions.ts"
+import type { Idempotency } from "../core/idempotency/Idempotency.ts"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
+import { type Caller, Key } from "../core/keys/Key.ts"
+import { IssuedKey, KeyDraft, Keys } from "../core/keys/Keys.ts"
+import { Entropy } from "../core/model/Entropy.ts"
 import {
   InvalidArgument,
   KeyInactive,
@@ -20,23 +20,23 @@ import {
   LimitReached,
   StoreUnavailable,
   Unauthenticated
-} from "../../core/model/Errors.ts"
-import { AccountId } from "../../core/model/Ids.ts"
-import { PlatformId } from "../../core/model/PlatformId.ts"
-import type { LocalFeed } from "../../core/platforms/LocalFeed.ts"
-import { Platforms } from "../../core/platforms/Platform.ts"
-import { Quotas } from "../../core/quotas/Quotas.ts"
-import { DrillMode, isDrill } from "../../core/status/Drill.ts"
-import { Status } from "../../core/status/Status.ts"
-import { bearer } from "../auth.ts"
-import { decoder } from "../decode.ts"
-import { type DoorServices, type GatewayOptions, gateway } from "../gateway.ts"
-import { readJson } from "./body.ts"
-import { type Handler, makeHandler, pathOf } from "./handler.ts"
-import { EVENTS_PATH, sharedEventsRoute } from "./local.ts"
-import { REDACT_PATH, redactRoute } from "./redact.ts"
-import { json, type OpenRoute, type OperatorRoute } from "./route.ts"
-import { serverInfoRoute } from "./serverInfo.ts"
+} from "../core/model/Errors.ts"
+import { AccountId } from "../core/model/Ids.ts"
+import { PlatformId } from "../core/model/PlatformId.ts"
+import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import { Platforms } from "../core/platforms/Platform.ts"
+import { Quotas } from "../core/quotas/Quotas.ts"
+import { DrillMode, isDrill } from "../core/status/Drill.ts"
+import { Status } from "../core/status/Status.ts"
+import { bearer } from "./auth.ts"
+import { decoder } from "./decode.ts"
+import { type DoorServices, type GatewayOptions, gateway } from "./gateway.ts"
+import { readJson } from "./http/body.ts"
+import { type Handler, makeHandler, pathOf } from "./http/handler.ts"
+import { EVENTS_PATH, sharedEventsRoute } from "./http/local.ts"
+import { REDACT_PATH, redactRoute } from "./http/redact.ts"
+import { json, type OpenRoute, type OperatorRoute } from "./http/route.ts"
+import { serverInfoRoute } from "./http/serverInfo.ts"
 
 /** How the arguments, the result and the failure of a use case travel. */
 export interface Operation<Args, A, E> {

@@ -1,13 +1,7 @@
 /** Idempotency keys on every interface: a header in REST, the field `idempotency_key` in tRPC and tools. */
-import { Effect, Either, Option, Schema } from "effect"
-import { type Answered, Idempotency, type KeyedRequest } from "../core/idempotency/Idempotency.ts"
-import {
-  type IdempotencyKeyInUse,
-  type IdempotencyKeyReused,
-  InvalidArgument,
-  type StoreUnavailable
-} from "../core/model/Errors.ts"
-import { json, type Reply } from "./http/route.ts"
+import { Either, Option, Schema } from "effect"
+import { InvalidArgument } from "../../core/model/Errors.ts"
+import { optional } from "../../core/model/optional.ts"
 
 export const KEY_HEADER = "Idempotency-Key"
 
@@ -33,7 +27,7 @@ const IdempotencyKey = Schema.String.pipe(
   Schema.annotations({ jsonSchema: keySchema })
 )
 
-const Keyed = Schema.Struct({ [KEY_FIELD]: Schema.optionalWith(IdempotencyKey, { exact: true }) })
+const Keyed = Schema.Struct({ [KEY_FIELD]: optional(IdempotencyKey) })
 
 /** What a client asks an operation for. */
 export interface Asked<A> {
@@ -63,26 +57,5 @@ export const keyOf = (request: Request): Either.Either<Option.Option<string>, In
     : Either.left(new InvalidArgument({ issues: [{ path: KEY_HEADER, message: EXPECTED }] }))
 }
 
-/** Runs the operation; with a key only once. */
-export const once = <A, E, R>(
-  key: Option.Option<string>,
-  request: Omit<KeyedRequest, "key">,
-  operation: Effect.Effect<A, E, R>
-): Effect.Effect<Answered<A>, E | OnceFailure, R | Idempotency> =>
-  Option.match(key, {
-    onNone: (): Effect.Effect<Answered<A>, E | OnceFailure, R | Idempotency> =>
-      Effect.map(operation, (answer) => ({ answer, isReplayed: false })),
-    onSome: (key) => Effect.flatMap(Idempotency, (idempotency) => idempotency.once({ ...request, key }, operation))
-  })
-
-/** Marks an answer that was given before. */
-export const replyOf = ({ answer, isReplayed }: Answered<unknown>): Reply => {
-  const reply = json(200, answer)
-  return isReplayed ? { ...reply, headers: { ...reply.headers, ...REPLAYED } } : reply
-}
-
+/** Header of an answer that was given before. */
 export const REPLAYED = { [REPLAYED_HEADER]: "true" }
-
-// ---- helpers ----
-
-type OnceFailure = IdempotencyKeyReused | IdempotencyKeyInUse | StoreUnavailable

@@ -1,7 +1,7 @@
 /** A process that did not run for a while notices it, on the real clock. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Freezes } from "../../../adapters/http/Freezes.ts"
+import { Freezes } from "../../../adapters/http/Freshness.ts"
 
 it.live("a freeze is counted once, also if data is read before the timer fires", () =>
   Effect.gen(function* () {
