@@ -88,7 +88,7 @@ export const selectionOf = {
   "coverage.gap": EventSelection
 }
 
-const Milliseconds = Schema.Number.pipe(
+export const Milliseconds = Schema.Number.pipe(
   Schema.filter((value) => (Number.isInteger(value) && value >= 0) || "Expected a whole number of milliseconds")
 )
 
@@ -299,15 +299,10 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
 
       const answerFor = Effect.fnUntraced(function* (webhook: ListedWebhook, truncated: boolean) {
         const subscription = Option.getOrThrow(webhook.subscription)
-        const all = yield* platforms.ids
         return {
           id: subscription.id,
           refreshBefore: subscription.expiresAt,
-          cursor: yield* shownCursor(
-            matches,
-            webhook,
-            Option.getOrElse(webhook.platforms, () => all)
-          ),
+          cursor: yield* shownCursor(matches, webhook, yield* platforms.ids),
           truncated
         }
       })
