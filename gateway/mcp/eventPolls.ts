@@ -18,8 +18,9 @@ import {
   MAX_AGE_MILLIS
 } from "../../core/webhooks/gapMessages.ts"
 import type { EventName } from "../../core/webhooks/Subscription.ts"
-import { type EventSelection, namedRules } from "../../core/webhooks/Subscriptions.ts"
+import { type EventSelection, namedRules, notACursor } from "../../core/webhooks/Subscriptions.ts"
 import { decoder } from "../decode.ts"
+import { toWire } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { presentCursor } from "./cursors.ts"
 
@@ -182,14 +183,7 @@ const pollGaps = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<Pol
     const { call, data } = services
     const { selection, cursor, maxEvents, timeoutMs, maxAgeMs } = wanted
     const { rule_id, rule_ids, platform } = selection
-    if (Option.exists(cursor, (text) => !isGapCursor(text))) {
-      const issue = { path: "cursor", message: "Expected the cursor of an earlier answer or event, or null" }
-      return yield* Effect.fail<CallError>({
-        code: "invalid_argument",
-        message: `Request is not valid: "cursor": ${issue.message}`,
-        details: { issues: [issue] }
-      })
-    }
+    if (Option.exists(cursor, (text) => !isGapCursor(text))) return yield* Effect.fail(toWire(notACursor()))
     yield* checkRules(services, selection)
     const deadline = (yield* Clock.currentTimeMillis) + timeoutMs
     while (true) {
