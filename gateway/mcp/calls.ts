@@ -3,8 +3,8 @@ import { Effect, type Either, Option, Predicate } from "effect"
 import { type Contract, changesState } from "../../api/Contract.ts"
 import { type Send, uncheckedCall, withKey } from "../../api/calls.ts"
 import { asActor, type Caller } from "../../core/keys/Key.ts"
-import { type InvalidArgument, PermissionDenied } from "../../core/model/Errors.ts"
-import { checkScope } from "../auth.ts"
+import type { InvalidArgument } from "../../core/model/Errors.ts"
+import { checkScope, type ScopeCheck } from "../auth.ts"
 import { toWire } from "../errors.ts"
 import { splitKey } from "../idempotency.ts"
 import type { Services } from "../operations/Handlers.ts"
@@ -26,31 +26,13 @@ export interface Callee<A, I, O, OI> {
 }
 
 export const callAs =
-  (caller: Caller): Call<Services> =>
+  (caller: Caller, check: ScopeCheck = (needed) => checkScope(caller, needed)): Call<Services> =>
   ({ contract, decode }, args) =>
     Effect.gen(function* () {
-      yield* checkScope(caller, contract.scope)
+      yield* check(contract.scope)
       const asked = splitKey(yield* decode(args))
       return (yield* asActor(caller, perform(contract, caller.account, asked))).answer
     }).pipe(Effect.mapError(toWire))
-
-/** Remembers a call that needs more than the client has, and could get. */
-export const noteDenied = <R>(
-  call: Call<R>
-): { readonly call: Call<R>; readonly denied: () => PermissionDenied | undefined } => {
-  let denied: PermissionDenied | undefined
-  return {
-    call: (callee, args) =>
-      Effect.tapError(call(callee, args), ({ code, details: { scope, needed } }) =>
-        Effect.sync(() => {
-          if (code === "permission_denied" && needed === "write") {
-            denied = new PermissionDenied({ scope: String(scope), needed })
-          }
-        })
-      ),
-    denied: () => denied
-  }
-}
 
 /** The server decodes the arguments and knows the account by the client's key. */
 export const callRemote =

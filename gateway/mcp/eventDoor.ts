@@ -12,7 +12,7 @@ import {
   type UnsubscribeRequest,
   type Wish
 } from "../../core/webhooks/Subscriptions.ts"
-import { authenticateHeader, checkScope } from "../auth.ts"
+import { authenticateHeader, type ScopeCheck } from "../auth.ts"
 import { type DoorFailure, toWire } from "../errors.ts"
 import type { Services } from "../operations/Handlers.ts"
 import type { CallError } from "./calls.ts"
@@ -43,18 +43,25 @@ export interface EventDoor<R> {
   readonly hold: Effect.Effect<void, CallError, R | Scope.Scope>
 }
 
-/** `authorization`: the header of the request. */
+/** Over HTTP. `authorization`: the header of the request. */
 export const eventsAs = (
   caller: Caller,
-  languages: ReadonlyArray<Language>,
-  authorization: string | null
+  {
+    languages,
+    authorization,
+    check
+  }: {
+    readonly languages: ReadonlyArray<Language>
+    readonly authorization: string | null
+    readonly check: ScopeCheck
+  }
 ): EventDoor<Services> => {
   const withWish = <A, E>(
     asked: Asked,
     use: (subscriptions: Subscriptions["Type"], wish: Wish) => Effect.Effect<A, E>
   ) =>
     Effect.gen(function* () {
-      yield* checkScope(caller, "write")
+      yield* check("write")
       const principal = principalOf(caller)
       if (Option.isNone(principal)) return yield* new Unauthenticated({ key: "missing" })
       const wish = { ...asked, account: caller.account, principal: principal.value }

@@ -15,12 +15,12 @@ import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import type { InvalidArgument, PermissionDenied } from "../../core/model/Errors.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
-import { admitCall, checkBatch } from "../auth.ts"
+import { admitCall, checkBatch, checkScope, type ScopeCheck } from "../auth.ts"
 import { type DoorFailure, foreignCaller, INVALID_REQUEST, toWire, type WireError } from "../errors.ts"
 import { parseJson, readText } from "../http/body.ts"
 import { json, NO_STORE, type Reply, type Work } from "../http/route.ts"
 import type { Services } from "../operations/Handlers.ts"
-import { callAs, noteDenied } from "./calls.ts"
+import { callAs } from "./calls.ts"
 import { eventsAs } from "./eventDoor.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
@@ -119,10 +119,16 @@ const respond = (
     const runtime = yield* Effect.runtime<Services>()
     // The protocol validates all messages without a break.
     yield* yieldIfTurnIsLong
-    const { call, denied } = noteDenied(callAs(caller))
-    const events = eventsAs(caller, options.languages, headers.get("authorization"))
+    const denials: Array<PermissionDenied> = []
+    const check: ScopeCheck = (needed) =>
+      Either.mapLeft(checkScope(caller, needed), (denial) => {
+        denials.push(denial)
+        return denial
+      })
+    const authorization = headers.get("authorization")
+    const events = eventsAs(caller, { languages: options.languages, authorization, check })
     const refused = yield* refusals(calls, caller)
-    const server = toolServer({ ...options, call, runtime, events, refused })
+    const server = toolServer({ ...options, call: callAs(caller, check), runtime, events, refused })
     // What is parsed is not read again.
     const head = new Request(url, { method: "POST", headers, signal, ...(Option.isNone(parsed) && { body: text }) })
     const asked = {
@@ -132,9 +138,12 @@ const respond = (
     const notifies = text.includes('"progressToken"') || text.includes("events/stream")
     const response = yield* Effect.promise(() => exchange(server, asked, notifies))
     // As an error of HTTP, a client takes it as a reason to ask the person for more.
-    const missing = caller.grant === undefined || calls.length > 1 ? undefined : denied()
-    return missing === undefined ? replyOf(response) : yield* missing
+    const denial = caller.grant === undefined || calls.length > 1 ? undefined : denials.find(isWrite)
+    return denial === undefined ? replyOf(response) : yield* denial
   })
+
+/** A client can get no more than this. */
+const isWrite = ({ needed }: PermissionDenied): boolean => needed === "write"
 
 interface Body {
   readonly text: string
