@@ -178,7 +178,7 @@ describeInBrowser("the pages of the console", (openPage) => {
         .getByText(/^Subscription of ai-sdk-mcp-client to match\.created, until .+ unless the client refreshes it$/)
         .waitFor()
       assert.strictEqual(await card.getByRole("button", { name: "New secret" }).count(), 0, "the client has its own")
-      await card.getByRole("button", { name: "End" }).click()
+      await card.getByRole("button", { name: "End", exact: true }).click()
       const dialog = page.getByRole("dialog", { name: "End this subscription?" })
       await dialog.getByText(/The client may subscribe again/).waitFor()
       await dialog.getByRole("button", { name: "End subscription" }).click()
