@@ -72,6 +72,9 @@ export const checkBatch = (calls: number): Either.Either<void, InvalidArgument> 
 export const admitCall = (account: AccountId): Effect.Effect<void, LimitReached, Quotas> =>
   Effect.flatMap(Quotas, (quotas) => quotas.admit(account))
 
+/** Whether the caller of a request may do what needs the scope. */
+export type ScopeCheck = (needed: Scope) => Either.Either<void, PermissionDenied>
+
 /** Before the request is read: the answer must not depend on what it asks for. */
 export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void, PermissionDenied> =>
   allows(scope, needed) ? Either.void : Either.left(new PermissionDenied({ scope, needed }))

@@ -76,6 +76,9 @@ const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
     ? "for all rules"
     : `for ${rule_ids.map((id) => rules.find((rule) => rule.id === id)?.name ?? id).join(", ")}`
 
+const SUBSCRIPTION_ENDS =
+  "If a rule was made for the subscription, it is deleted with its matches. The client may subscribe again."
+
 const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly onSecret: OnSecret }) => {
   const trpc = useTRPC().webhooks
   const [asked, setAsked] = useState<"rotate" | "delete">()
@@ -88,6 +91,7 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
     onSecret(issued)
   })
   const target = { webhook_id: webhook.id }
+  const isSubscription = webhook.kind === "subscription"
   const failed = test.error ?? enable.error
   return (
     <>
@@ -100,13 +104,13 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
             {webhook.state === "disabled" ? "Enable" : "Retry now"}
           </button>
         )}
-        {webhook.kind === "webhook" && (
+        {!isSubscription && (
           <button type="button" onClick={() => setAsked("rotate")}>
             New secret
           </button>
         )}
         <button type="button" class="danger" onClick={() => setAsked("delete")}>
-          Delete
+          {isSubscription ? "End" : "Delete"}
         </button>
         <span role="status">
           {test.data !== undefined && (
@@ -133,15 +137,15 @@ const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly o
       )}
       {asked === "delete" && (
         <Confirm
-          title="Delete this webhook?"
-          action="Delete webhook"
+          title={isSubscription ? "End this subscription?" : "Delete this webhook?"}
+          action={isSubscription ? "End subscription" : "Delete webhook"}
           change={remove}
           onConfirm={() => remove.mutate(target)}
           onClose={close}
         >
           <p>
             Nothing more is sent to <code>{webhook.url}</code>, not even queued messages. Its secret and its attempts
-            are deleted. Matches are kept.
+            are deleted. {isSubscription ? SUBSCRIPTION_ENDS : "Matches are kept."}
           </p>
         </Confirm>
       )}

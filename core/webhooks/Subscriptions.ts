@@ -1,5 +1,5 @@
 /** The use cases of subscriptions: an MCP client subscribes to events, refreshes its subscription, and ends it. */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { checkNotInFuture } from "../matches/checkCursor.ts"
@@ -34,7 +34,7 @@ import { RuleDraft } from "../rules/Rule.ts"
 import { type AddFailure, RuleChanges } from "../rules/RuleChanges.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
-import { makeChallenges } from "./challenge.ts"
+import { type Challenge, makeChallenges } from "./challenge.ts"
 import { endSubscription } from "./endSubscription.ts"
 import { foundGaps, gapsSince, isGapCursor, isLost } from "./gapMessages.ts"
 import { EVENT_NAMES, type EventName, type Principal, subscriptionIdOf } from "./Subscription.ts"
@@ -85,7 +85,7 @@ export const selectionOf = {
   "coverage.gap": EventSelection
 }
 
-const Milliseconds = Schema.Number.pipe(
+export const Milliseconds = Schema.Number.pipe(
   Schema.filter((value) => (Number.isInteger(value) && value >= 0) || "Expected a whole number of milliseconds")
 )
 
@@ -249,12 +249,16 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
 
       const prove = Effect.fnUntraced(function* (
         { account, principal }: Wish,
-        challenge: { readonly url: string; readonly secret: Redacted.Redacted; readonly subscription: string }
+        challenge: Challenge,
+        found: Option.Option<ListedWebhook>
       ) {
         const key = `${principal.id} ${challenge.url}`
         const now = yield* Clock.currentTimeMillis
-        if ((proven.get(key) ?? 0) > now) return
-        yield* quotas.check(account, "challenges")
+        const live = Option.filter(found, (webhook) => isLive(webhook, now))
+        if ((proven.get(key) ?? 0) > now || Option.exists(live, (webhook) => isProven(webhook, now))) return
+        const room = yield* Effect.either(quotas.check(account, "challenges"))
+        // The limit is for addresses that have proven nothing yet: a client that refreshes many subscriptions keeps them.
+        if (Either.isLeft(room)) return Option.isSome(live) ? undefined : yield* room.left
         yield* quotas.spend(account, "challenges", 1)
         const { trouble } = yield* challenges.send(challenge)
         if (trouble !== undefined) return yield* new CallbackFailed({ reason: trouble })
@@ -274,9 +278,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
         const isOfGaps = name === "coverage.gap"
         const sent = Option.fromNullable(cursor)
         if (Option.exists(sent, (text) => !(isOfGaps ? isGapCursor(text) : isMatchCursor(text)))) {
-          return yield* new InvalidArgument({
-            issues: [{ path: "cursor", message: "Expected the cursor of an earlier answer or event, or null" }]
-          })
+          return yield* notACursor()
         }
         const gaps = yield* foundGaps(coverageOf, { account, rules: wanted }, { platforms: all, now })
         const watermark = yield* matches.watermark
@@ -296,15 +298,10 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
 
       const answerFor = Effect.fnUntraced(function* (webhook: ListedWebhook, truncated: boolean) {
         const subscription = Option.getOrThrow(webhook.subscription)
-        const all = yield* platforms.ids
         return {
           id: subscription.id,
           refreshBefore: subscription.expiresAt,
-          cursor: yield* shownCursor(
-            matches,
-            webhook,
-            Option.getOrElse(webhook.platforms, () => all)
-          ),
+          cursor: yield* shownCursor(matches, webhook, yield* platforms.ids),
           truncated
         }
       })
@@ -325,9 +322,6 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
           }
         }
       })
-
-      const isLive = ({ subscription }: ListedWebhook, now: number) =>
-        Option.exists(subscription, ({ expiresAt, ended }) => Option.isNone(ended) && Date.parse(expiresAt) > now)
 
       const insert = Effect.fnUntraced(function* (
         wish: Wish,
@@ -392,7 +386,7 @@ export class Subscriptions extends Context.Tag("core/Subscriptions")<
             ? yield* quotas.limitOf(account, "subscriptions")
             : yield* checkLimit(account)
           if (Option.isNone(found)) yield* startOf(wish, request, wanted)
-          yield* prove(wish, { url, secret, subscription: id })
+          yield* prove(wish, { url, secret, subscription: id }, found)
           const now = yield* Clock.currentTimeMillis
           const expiresAt = Timestamp.fromMillis(now + ttlOf(request.ttlMs))
           const { key, grant } = wish.principal
@@ -443,6 +437,12 @@ export const namedRules = ({
   ...rule_ids.map((id, index) => [`arguments.rule_ids.${index}`, id] as const)
 ]
 
+/** Error for a text that is no cursor of this type of event. */
+export const notACursor = (): InvalidArgument =>
+  new InvalidArgument({
+    issues: [{ path: "cursor", message: "Expected the cursor of an earlier answer or event, or null" }]
+  })
+
 // ---- helpers ----
 
 interface Refreshed {
@@ -454,7 +454,20 @@ interface Refreshed {
   readonly expiresAt: Timestamp.Timestamp
 }
 
+const isLive = ({ subscription }: ListedWebhook, now: number): boolean =>
+  Option.exists(subscription, ({ expiresAt, ended }) => Option.isNone(ended) && Date.parse(expiresAt) > now)
+
+/** Whether the receiver met the challenge or took a message within a day. Unlike `proven`, all servers know it. */
+const isProven = ({ createdAt, lastDelivery, disabledReason }: ListedWebhook, now: number): boolean => {
+  const taken = Option.filter(lastDelivery, ({ outcome }) => outcome === "delivered")
+  const at = Option.match(taken, { onNone: () => createdAt, onSome: ({ at }) => at })
+  return Option.isNone(disabledReason) && Date.parse(at) > now - LIVE_PROVEN_MILLIS
+}
+
 const PROVEN_MILLIS = Duration.toMillis("1 hour")
+
+/** Of a subscription that is being refreshed. */
+const LIVE_PROVEN_MILLIS = Duration.toMillis("24 hours")
 
 /** Forgotten before its time, a URL is challenged again. */
 const MAX_PROVEN = 10_000

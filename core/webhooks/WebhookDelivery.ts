@@ -165,13 +165,7 @@ export const layer: Layer.Layer<
 
     const tellMissed = Effect.fnUntraced(function* (lease: HeldLease, message: GapMessage | undefined) {
       const { webhook } = lease
-      const all = yield* registry.ids
-      const cursor = yield* shownCursor(
-        matches,
-        webhook,
-        Option.getOrElse(webhook.platforms, () => all)
-      )
-      const result = yield* attempts.missed(webhook, cursor)
+      const result = yield* attempts.missed(webhook, yield* shownCursor(matches, webhook, yield* registry.ids))
       const tries = Option.getOrElse(webhook.gapTries, () => 0) + 1
       return yield* settleControl(lease, result, {
         tries,

@@ -1,14 +1,9 @@
 /** The messages to the receiver of a subscription. One without `type` is an event, the others control the subscription. */
-import { Redacted } from "effect"
-import { redactionOf } from "../matches/Match.ts"
-import type { Change } from "../matches/MatchStore.ts"
-import type { Entropy } from "../model/Entropy.ts"
-import type { MatchId } from "../model/Ids.ts"
+import type { Match, Redaction } from "../matches/Match.ts"
 import type { EventData } from "./EventData.ts"
 import { type GapMessage, gapCursorOf } from "./gapMessages.ts"
 import type { EndReason, EventName } from "./Subscription.ts"
 import type { SendOptions } from "./WebhookSender.ts"
-import type { StoredWebhook } from "./WebhookStore.ts"
 
 /** What is posted for an event. */
 export interface EventBody {
@@ -20,48 +15,35 @@ export interface EventBody {
   readonly cursor: string
 }
 
-export interface EventMessages {
-  readonly change: (webhook: Pick<StoredWebhook, "secret">, change: Change) => EventBody
-  readonly gap: (message: GapMessage) => EventBody
-}
-
-export const makeEventMessages = (
+/** `word` marks text by strangers. */
+export const matchEvent = (
   data: EventData["Type"],
-  { sha256 }: Pick<Entropy["Type"], "sha256">
-): EventMessages => ({
-  change: ({ secret }, change) => {
-    if (change._tag === "Redacted") {
-      const redaction = redactionOf(change.match)
-      return {
-        eventId: redactionEventId(redaction.id),
-        name: "match.redacted",
-        timestamp: redaction.redacted.at,
-        data: data.ofRedaction(redaction),
-        cursor: change.id
-      }
-    }
-    const { id, match } = change
-    // The same on every attempt, and unknown to the author of the event.
-    const word = sha256(`${id} ${Redacted.value(secret)}`).slice(0, 24)
-    return {
-      eventId: match.id,
-      name: "match.created",
-      timestamp: match.created_at,
-      data: data.ofMatch(match, word),
-      cursor: id
-    }
-  },
-  gap: (message) => ({
-    eventId: message.id,
-    name: "coverage.gap",
-    timestamp: message.timestamp,
-    data: data.ofGap(message.data),
-    cursor: gapCursorOf(message.announced)
-  })
+  match: Match,
+  { word, cursor }: { readonly word: string; readonly cursor: string }
+): EventBody => ({
+  eventId: match.id,
+  name: "match.created",
+  timestamp: match.created_at,
+  data: data.ofMatch(match, word),
+  cursor
 })
 
-/** A match is redacted once. */
-export const redactionEventId = (match: MatchId): string => `${match}_redacted`
+export const redactionEvent = (data: EventData["Type"], redaction: Redaction, cursor: string): EventBody => ({
+  // A match is redacted once.
+  eventId: `${redaction.id}_redacted`,
+  name: "match.redacted",
+  timestamp: redaction.redacted.at,
+  data: data.ofRedaction(redaction),
+  cursor
+})
+
+export const gapEvent = (data: EventData["Type"], { id, timestamp, data: gap, announced }: GapMessage): EventBody => ({
+  eventId: id,
+  name: "coverage.gap",
+  timestamp,
+  data: data.ofGap(gap),
+  cursor: gapCursorOf(announced)
+})
 
 /** How a message reaches the receiver of a subscription. */
 export const toSubscription = (id: string): SendOptions => ({

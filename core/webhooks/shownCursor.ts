@@ -16,17 +16,19 @@ export const shownCursor = (
   {
     account,
     rules,
+    platforms,
     cursor,
     events,
     announcedGaps
-  }: Pick<StoredWebhook, "account" | "rules" | "cursor" | "events" | "announcedGaps">,
-  platforms: ReadonlyArray<PlatformId>
+  }: Pick<StoredWebhook, "account" | "rules" | "platforms" | "cursor" | "events" | "announcedGaps">,
+  all: ReadonlyArray<PlatformId>
 ): Effect.Effect<string, StoreUnavailable> =>
   Effect.gen(function* () {
     if (events.includes("coverage.gap")) return gapCursorOf(announcedGaps)
     // Read first: what is stored after it comes after it.
     const watermark = yield* matches.watermark
-    const { items } = yield* matches.next({ account, rules, platforms, after: cursor, limit: 1 })
+    const selector = { account, rules, platforms: Option.getOrElse(platforms, () => all) }
+    const { items } = yield* matches.next({ ...selector, after: cursor, limit: 1 })
     return Option.match(Option.fromNullable(items[0]), {
       onNone: () => watermark,
       // The start of its millisecond: what is repeated has the same ids.

@@ -1,5 +1,5 @@
 /** Sends one message to one webhook and describes the attempt. */
-import { Clock, Duration, Effect, Option, type Redacted } from "effect"
+import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import { type Match, redactionOf } from "../matches/Match.ts"
 import type { Change } from "../matches/MatchStore.ts"
 import type { Entropy } from "../model/Entropy.ts"
@@ -8,7 +8,7 @@ import { fromMillis } from "../model/Timestamp.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { makeChallenges } from "./challenge.ts"
 import type { EventData } from "./EventData.ts"
-import { gapBody, makeEventMessages, terminatedBody, toSubscription } from "./eventMessages.ts"
+import { gapBody, gapEvent, matchEvent, redactionEvent, terminatedBody, toSubscription } from "./eventMessages.ts"
 import type { GapMessage } from "./gapMessages.ts"
 import type { EndReason } from "./Subscription.ts"
 import type { AttemptKind, WebhookAttempt } from "./Webhook.ts"
@@ -40,7 +40,6 @@ export interface AttemptServices {
 }
 
 export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): Attempts => {
-  const events = makeEventMessages(data, entropy)
   const challenges = makeChallenges({ sender, entropy })
 
   const describe = Effect.fnUntraced(function* (
@@ -88,17 +87,25 @@ export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): A
   const sendChange = (webhook: StoredWebhook, change: Change, kind: AttemptKind) => {
     const match = change.match.id
     if (Option.isNone(webhook.subscription)) return send(webhook, { id: change.id, match, kind, body: bodyOf(change) })
-    const body = events.change(webhook, change)
+    const body = eventOf(webhook, change)
     return send(webhook, { id: body.eventId, match, kind, body })
+  }
+
+  const eventOf = ({ secret }: StoredWebhook, change: Change) => {
+    if (change._tag === "Redacted") return redactionEvent(data, redactionOf(change.match), change.id)
+    // The same on every attempt, and unknown to the author of the event.
+    const word = entropy.sha256(`${change.id} ${Redacted.value(secret)}`).slice(0, 24)
+    return matchEvent(data, change.match, { word, cursor: change.id })
   }
 
   return {
     change: (webhook, change) => sendChange(webhook, change, "delivery"),
     gap: (webhook, message) => {
-      const { id, timestamp, data } = message
-      return Option.isNone(webhook.subscription)
-        ? send(webhook, { id, kind: "delivery", body: { type: "coverage.gap", timestamp, data } })
-        : send(webhook, { id, kind: "delivery", body: events.gap(message) })
+      const { id, timestamp, data: gap } = message
+      const body = Option.isNone(webhook.subscription)
+        ? { type: "coverage.gap", timestamp, data: gap }
+        : gapEvent(data, message)
+      return send(webhook, { id, kind: "delivery", body })
     },
     replay: (webhook, match) => sendChange(webhook, { _tag: "Matched", id: match.id, match }, "replay"),
     missed: (webhook, cursor) => control(webhook, "gap", gapBody(cursor)),

@@ -4,7 +4,7 @@ import { type Contract, changesState } from "../../api/Contract.ts"
 import { type Send, uncheckedCall, withKey } from "../../api/calls.ts"
 import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
-import { checkScope } from "../auth.ts"
+import { checkScope, type ScopeCheck } from "../auth.ts"
 import { toWire } from "../errors.ts"
 import type { Services } from "../operations/Handlers.ts"
 import { splitKey } from "../operations/idempotency.ts"
@@ -26,10 +26,10 @@ export interface Callee<A, I, O, OI> {
 }
 
 export const callAs =
-  (caller: Caller): Call<Services> =>
+  (caller: Caller, check: ScopeCheck = (needed) => checkScope(caller, needed)): Call<Services> =>
   ({ contract, decode }, args) =>
     Effect.gen(function* () {
-      yield* checkScope(caller, contract.scope)
+      yield* check(contract.scope)
       const asked = splitKey(yield* decode(args))
       return (yield* asActor(caller, perform(contract, caller.account, asked))).answer
     }).pipe(Effect.mapError(toWire))

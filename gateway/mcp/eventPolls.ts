@@ -7,7 +7,7 @@ import type { WaitResult } from "../../core/matches/Matches.ts"
 import { firstMatchIdAt, MatchId, timeOf } from "../../core/model/Ids.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { EventData } from "../../core/webhooks/EventData.ts"
-import { type EventBody, redactionEventId } from "../../core/webhooks/eventMessages.ts"
+import { type EventBody, gapEvent, matchEvent, redactionEvent } from "../../core/webhooks/eventMessages.ts"
 import {
   type FoundGap,
   gapCursorOf,
@@ -18,8 +18,9 @@ import {
   MAX_AGE_MILLIS
 } from "../../core/webhooks/gapMessages.ts"
 import type { EventName } from "../../core/webhooks/Subscription.ts"
-import { type EventSelection, namedRules } from "../../core/webhooks/Subscriptions.ts"
+import { type EventSelection, namedRules, notACursor } from "../../core/webhooks/Subscriptions.ts"
 import { decoder } from "../decode.ts"
+import { toWire } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { presentCursor } from "./cursors.ts"
 
@@ -104,7 +105,7 @@ const pollMatches = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<
       const result = yield* Effect.either(call(wait, asked))
       if (Either.isLeft(result)) {
         const after = afterFloor(result.left)
-        if (after === undefined) return yield* Effect.fail(namingRule(result.left))
+        if (after === undefined) return yield* Effect.fail(result.left)
         cursor = after
         isCut = true
         continue
@@ -153,40 +154,17 @@ const afterFloor = ({ code, details }: CallError): MatchId | undefined => {
   return code === "failed_precondition" && typeof floor === "string" ? firstMatchIdAt(Date.parse(floor) + 1) : undefined
 }
 
-const namingRule = (error: CallError): CallError =>
-  error.code === "invalid_argument"
-    ? error
-    : error.code === "not_found"
-      ? {
-          ...error,
-          code: "invalid_argument",
-          details: { issues: [{ path: "arguments.rule_id", message: error.message }] }
-        }
-      : error
-
 const eventsOf = <R>(
   { data, newSecret }: PollServices<R>,
   page: ReadonlyArray<Match | Redaction>,
   { start, end }: { readonly start: string; readonly end: string }
 ): ReadonlyArray<EventBody> =>
-  page.map((one, index): EventBody => {
+  page.map((one, index) => {
     const isLast = index === page.length - 1
     return "payload" in one
-      ? {
-          eventId: one.id,
-          name: "match.created",
-          timestamp: one.created_at,
-          data: data.ofMatch(one, newSecret()),
-          cursor: isLast ? end : one.id
-        }
-      : {
-          eventId: redactionEventId(one.id),
-          name: "match.redacted",
-          timestamp: one.redacted.at,
-          data: data.ofRedaction(one),
-          // A redaction is told without its own place in the order.
-          cursor: isLast ? end : start
-        }
+      ? matchEvent(data, one, { word: newSecret(), cursor: isLast ? end : one.id })
+      : // A redaction is told without its own place in the order.
+        redactionEvent(data, one, isLast ? end : start)
   })
 
 const ofRules = (gaps: ReadonlyArray<FoundGap>, { rule_ids }: EventSelection): ReadonlyArray<FoundGap> =>
@@ -205,14 +183,7 @@ const pollGaps = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<Pol
     const { call, data } = services
     const { selection, cursor, maxEvents, timeoutMs, maxAgeMs } = wanted
     const { rule_id, rule_ids, platform } = selection
-    if (Option.exists(cursor, (text) => !isGapCursor(text))) {
-      const issue = { path: "cursor", message: "Expected the cursor of an earlier answer or event, or null" }
-      return yield* Effect.fail<CallError>({
-        code: "invalid_argument",
-        message: `Request is not valid: "cursor": ${issue.message}`,
-        details: { issues: [issue] }
-      })
-    }
+    if (Option.exists(cursor, (text) => !isGapCursor(text))) return yield* Effect.fail(toWire(notACursor()))
     yield* checkRules(services, selection)
     const deadline = (yield* Clock.currentTimeMillis) + timeoutMs
     while (true) {
@@ -231,15 +202,7 @@ const pollGaps = <R>(services: PollServices<R>, wanted: Poll): Effect.Effect<Pol
       const { known, messages } = gapsSince(cursor, gaps)
       const page = Option.isNone(cursor) ? [] : messages.slice(0, maxEvents)
       const last = page.at(-1)
-      const events = page.map(
-        (message): EventBody => ({
-          eventId: message.id,
-          name: "coverage.gap",
-          timestamp: message.timestamp,
-          data: data.ofGap(message.data),
-          cursor: gapCursorOf(message.announced)
-        })
-      )
+      const events = page.map((message) => gapEvent(data, message))
       if (events.length > 0 || Option.isNone(cursor) || now + GAP_MILLIS > deadline) {
         return {
           events,

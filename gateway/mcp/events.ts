@@ -1,57 +1,29 @@
 /** The methods for events on an MCP server: list, subscribe and unsubscribe, poll, and stream. */
 import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server"
-import { Clock, Effect, Either, Option, Predicate, Schema, type Scope } from "effect"
+import { Clock, Effect, Either, Option, Predicate, Schema } from "effect"
 import { z } from "zod"
 import { platformSchemas } from "../../api/platformSchemas.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import { type CallbackFailed, type InvalidArgument, ServerStopping } from "../../core/model/Errors.ts"
+import { type InvalidArgument, ServerStopping } from "../../core/model/Errors.ts"
 import { optional } from "../../core/model/optional.ts"
 import type { EventName } from "../../core/webhooks/Subscription.ts"
 import {
   conflictIn,
   type MatchSelection,
+  Milliseconds,
   replayFields,
-  type Subscribed,
   SubscribeRequest,
   selectionOf,
   UnsubscribeRequest
 } from "../../core/webhooks/Subscriptions.ts"
 import { decoder } from "../decode.ts"
-import { type DoorFailure, internal, toWire } from "../errors.ts"
+import { internal, toWire } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { makeEventData } from "./eventData.ts"
+import type { Asked, EventDoor } from "./eventDoor.ts"
 import { CODES, invalid, ofCall, toProtocolError, unknownEvent, unsupported } from "./eventErrors.ts"
 import { MAX_EVENTS, type Poll, type Polled, type PollServices, poll } from "./eventPolls.ts"
 import { eventTypes, isMode } from "./eventTypes.ts"
-
-/** An event with its arguments. */
-export interface Asked {
-  readonly name: EventName
-  readonly selection: MatchSelection
-}
-
-/** Delivery by webhooks. */
-export interface Subscriber<R> {
-  readonly subscribe: (
-    asked: Asked,
-    request: SubscribeRequest,
-    client: string | undefined
-  ) => Effect.Effect<Subscribed, DoorFailure | CallbackFailed, R>
-  readonly unsubscribe: (
-    asked: Asked,
-    request: UnsubscribeRequest
-  ) => Effect.Effect<void, DoorFailure | CallbackFailed, R>
-}
-
-export interface EventDoor<R> {
-  readonly languages: ReadonlyArray<Language>
-  /** None: nobody here sends. */
-  readonly subscriber: Option.Option<Subscriber<R>>
-  /** Fails once the client may not read any more. Streams run it again. */
-  readonly check: Effect.Effect<void, CallError, R>
-  /** Counts a stream until the scope closes. */
-  readonly hold: Effect.Effect<void, CallError, R | Scope.Scope>
-}
 
 /** Both places: clients look in one or the other. */
 export const EVENT_CAPABILITIES = { events: {}, extensions: { "io.modelcontextprotocol/events": {} } }
@@ -237,10 +209,6 @@ const withErrors =
 
 const decodeSubscribe = withErrors(decoder(SubscribeRequest))
 const decodeUnsubscribe = withErrors(decoder(UnsubscribeRequest))
-
-const Milliseconds = Schema.Number.pipe(
-  Schema.filter((value) => (Number.isInteger(value) && value >= 0) || "Expected a whole number of milliseconds")
-)
 
 const decodePoll = withErrors(
   decoder(

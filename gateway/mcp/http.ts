@@ -11,20 +11,17 @@ import {
 } from "@modelcontextprotocol/server"
 import { Effect, Either, Option, Predicate } from "effect"
 import type { Issuer } from "../../core/grants/Grants.ts"
-import { asActor, type Caller } from "../../core/keys/Key.ts"
+import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import { Matches } from "../../core/matches/Matches.ts"
-import { type InvalidArgument, PermissionDenied, Unauthenticated } from "../../core/model/Errors.ts"
-import { principalOf } from "../../core/webhooks/Subscription.ts"
-import { Subscriptions } from "../../core/webhooks/Subscriptions.ts"
+import type { InvalidArgument, PermissionDenied } from "../../core/model/Errors.ts"
 import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
-import { admitCall, authenticateHeader, checkBatch, checkScope } from "../auth.ts"
+import { admitCall, checkBatch, checkScope, type ScopeCheck } from "../auth.ts"
 import { type DoorFailure, foreignCaller, INVALID_REQUEST, toWire, type WireError } from "../errors.ts"
 import { parseJson, readText } from "../http/body.ts"
 import { json, NO_STORE, type Reply, type Work } from "../http/route.ts"
 import type { Services } from "../operations/Handlers.ts"
-import { type Call, callAs } from "./calls.ts"
-import type { EventDoor, Subscriber } from "./events.ts"
+import { callAs } from "./calls.ts"
+import { eventsAs } from "./eventDoor.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 import { toolbox } from "./tools.ts"
 
@@ -122,10 +119,16 @@ const respond = (
     const runtime = yield* Effect.runtime<Services>()
     // The protocol validates all messages without a break.
     yield* yieldIfTurnIsLong
-    const { call, denied } = noteDenied(callAs(caller))
-    const events = eventsFor(caller, options.languages, headers.get("authorization"))
+    const denials: Array<PermissionDenied> = []
+    const check: ScopeCheck = (needed) =>
+      Either.mapLeft(checkScope(caller, needed), (denial) => {
+        denials.push(denial)
+        return denial
+      })
+    const authorization = headers.get("authorization")
+    const events = eventsAs(caller, { languages: options.languages, authorization, check })
     const refused = yield* refusals(calls, caller)
-    const server = toolServer({ ...options, call, runtime, events, refused })
+    const server = toolServer({ ...options, call: callAs(caller, check), runtime, events, refused })
     // What is parsed is not read again.
     const head = new Request(url, { method: "POST", headers, signal, ...(Option.isNone(parsed) && { body: text }) })
     const asked = {
@@ -135,67 +138,18 @@ const respond = (
     const notifies = text.includes('"progressToken"') || text.includes("events/stream")
     const response = yield* Effect.promise(() => exchange(server, asked, notifies))
     // As an error of HTTP, a client takes it as a reason to ask the person for more.
-    const missing = caller.grant === undefined || calls.length > 1 ? undefined : denied()
-    return missing === undefined ? replyOf(response) : yield* missing
+    const denial = caller.grant === undefined || calls.length > 1 ? undefined : denials.find(isWrite)
+    return denial === undefined ? replyOf(response) : yield* denial
   })
+
+/** A client can get no more than this. */
+const isWrite = ({ needed }: PermissionDenied): boolean => needed === "write"
 
 interface Body {
   readonly text: string
   /** None if the text is not JSON. */
   readonly parsed: Option.Option<unknown>
   readonly calls: ReadonlyArray<JsonRpcRequest>
-}
-
-/** Remembers a call that needs more than a client could have got. */
-const noteDenied = <R>(
-  call: Call<R>
-): { readonly call: Call<R>; readonly denied: () => PermissionDenied | undefined } => {
-  let denied: PermissionDenied | undefined
-  return {
-    call: (callee, args) =>
-      Effect.tapError(call(callee, args), ({ code, details: { scope, needed } }) =>
-        Effect.sync(() => {
-          if (code === "permission_denied" && needed === "write") {
-            denied = new PermissionDenied({ scope: String(scope), needed })
-          }
-        })
-      ),
-    denied: () => denied
-  }
-}
-
-const eventsFor = (
-  caller: Caller,
-  languages: ReadonlyArray<Language>,
-  authorization: string | null
-): EventDoor<Services> => {
-  const allowed = Effect.gen(function* () {
-    yield* checkScope(caller, "write")
-    const principal = principalOf(caller)
-    return Option.isSome(principal)
-      ? { account: caller.account, principal: principal.value }
-      : yield* new Unauthenticated({ key: "missing" })
-  })
-  const subscriber: Subscriber<Services> = {
-    subscribe: (asked, request, client) =>
-      Effect.gen(function* () {
-        const wish = { ...asked, ...(yield* allowed) }
-        const subscriptions = yield* Subscriptions
-        return yield* asActor(caller, subscriptions.subscribe(wish, request, Option.fromNullable(client)))
-      }),
-    unsubscribe: (asked, request) =>
-      Effect.gen(function* () {
-        const wish = { ...asked, ...(yield* allowed) }
-        const subscriptions = yield* Subscriptions
-        yield* asActor(caller, subscriptions.unsubscribe(wish, request))
-      })
-  }
-  return {
-    languages,
-    subscriber: Option.some(subscriber),
-    check: Effect.asVoid(Effect.mapError(authenticateHeader(authorization), toWire)),
-    hold: Effect.flatMap(Matches, (matches) => Effect.mapError(matches.countStream(caller.account), toWire))
-  }
 }
 
 /** Supports both revisions of the protocol. Responds with JSON, or with a stream if the server may notify meanwhile. */

@@ -96,6 +96,7 @@ afterAll(async () => {
 })
 
 describe("attack corpus", () => {
+  const used = new Set<string>()
   for (const [index, [name, attack]] of attacks.entries()) {
     const everyDoor = isLong || ON_EVERY_DOOR.has(name)
     it(`${name} comes out as expected ${everyDoor ? "on every door" : "over HTTP"}`, async () => {
@@ -135,15 +136,18 @@ describe("attack corpus", () => {
           assert.isBelow(called.text.length, MAX_SUMMARY_CHARACTERS, where)
         }
       }
-      assert.strictEqual(secrets.size, tried.length * 7, "each call has a new secret")
       const wanted = { name: "match.created", arguments: { rule_id: rule }, cursor, timeoutMs: 20_000 }
       const polled = (await rpc(target, "events/poll", wanted)).result?.["events"] as ReadonlyArray<ChatEvent>
       const eventId = (await newest()).id
       const delivered = await eventually(
         () => receiver.events.find((one) => one.eventId === eventId) ?? assert.fail("none")
       )
-      assertSafeEvent(delivered, "a delivered event")
-      assertSafeEvent(polled[0] ?? assert.fail("none"), "a polled event")
+      secrets.add(assertSafeEvent(delivered, "a delivered event"))
+      secrets.add(assertSafeEvent(polled[0] ?? assert.fail("none"), "a polled event"))
+      assert.strictEqual(secrets.size, tried.length * 7 + 2, "each call and each event has a new secret")
+      const before = used.size
+      for (const secret of secrets) used.add(secret)
+      assert.strictEqual(used.size, before + secrets.size, "no other attack had one of them")
       await assertLine(id)
       if (everyDoor) await assertCommand(id)
     })
@@ -248,8 +252,8 @@ const assertSafe = ({ isError, text, blocks, structured }: Called, where: string
   return secret
 }
 
-/** The text by strangers is one line of JSON between the marks, and nowhere else. */
-const assertSafeEvent = ({ data, eventId }: ChatEvent, where: string): void => {
+/** The text by strangers is one line of JSON between the marks, and nowhere else. Returns the secret. */
+const assertSafeEvent = ({ data, eventId }: ChatEvent, where: string): string => {
   assert.hasAllKeys(data, ["match_id", "rule_id", "platform", "created_at", "url", "content"], where)
   assertNothingHidden(data, where)
   assert.isAtMost(Buffer.byteLength(JSON.stringify(data)), 8_192, where)
@@ -265,6 +269,7 @@ const assertSafeEvent = ({ data, eventId }: ChatEvent, where: string): void => {
   assert.notMatch(before + after, /quake|SYSTEM|obey|evil/, where)
   assert.lengthOf(inside.split("\n"), 1, where)
   assert.doesNotThrow(() => JSON.parse(inside.replace(new RegExp(`^(\\[${secret}: [^\\]]*\\] )*`), "")), where)
+  return secret
 }
 
 const assertNothingHidden = (value: unknown, where: string): void => {

@@ -7,9 +7,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { z } from "zod"
 import { languages } from "../../app/platforms.ts"
 import { toolbox } from "../../gateway/mcp/tools.ts"
-import { call as post, xPost } from "../gateway/client.ts"
+import { eventually } from "../eventually.ts"
+import { draft, call as post, xPost } from "../gateway/client.ts"
 import { connect, MODERN, session } from "../gateway/mcp/session.ts"
 import { isLong, sized } from "../long.ts"
 import { KEY, ROOT, runInProcess, type Served, serveInProcess, startCommand } from "../program.ts"
@@ -73,11 +75,64 @@ describe("earshot mcp", () => {
     const second = await connect(transport({}))
     assert.isFalse((await second.call("create_rule", { ...NASA, name: "Of the second" })).isError)
     assert.match((await holder.call("list_rules")).text, /"Of the second"/)
+    for (const { client } of [holder, second]) {
+      const params = { name: "match.created", cursor: null }
+      assert.match((await client.request({ method: "events/poll", params }, Events)).cursor ?? "", /^match_/)
+    }
     const listed = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: folder })
     assert.match(listed.stdout, /Of the second/)
     await second.client.close()
     await holder.client.close()
   })
+
+  for (const [era, options] of ERAS.slice(0, sized(1, 2))) {
+    it(`lists, polls and streams events of a remote server, without webhooks, for the ${era} client`, async () => {
+      const { client } = await connect(transport({ EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }), options)
+      const target = { ...server, key: KEY }
+      const rule_id = String((await post(target, "/api.CreateRule", draft(`kelp${era}`, ["x"]))).body["rule_id"])
+      const publish = (count: number) => post(target, "/local/events", xPost(`${era}${count}`, `Some kelp${era}`))
+      const ask = (method: string, params: object, signal?: AbortSignal) =>
+        client.request({ method, params: { ...params } }, Events, { timeout: 60_000, ...(signal && { signal }) })
+      const wanted = { name: "match.created", arguments: { rule_id } }
+
+      const { events: types = [] } = await ask("events/list", {})
+      assert.deepStrictEqual(
+        types.map(({ name, delivery }) => [name, delivery]),
+        ["match.created", "match.redacted", "coverage.gap"].map((name) => [name, ["poll", "push"]])
+      )
+      const delivery = { mode: "webhook", url: "https://client.example/", secret: `whsec_${"A".repeat(43)}=` }
+      const refused = await ask("events/subscribe", { ...wanted, delivery }).catch((error: unknown) => error)
+      assert.deepInclude(
+        { ...(refused as object) },
+        { code: -32_014, data: { feature: "deliveryMode", value: "webhook" } }
+      )
+
+      const { cursor } = await ask("events/poll", { ...wanted, cursor: null })
+      const waiting = ask("events/poll", { ...wanted, cursor, timeoutMs: 20_000 })
+      await publish(1)
+      const polled = await waiting
+      assert.deepInclude(polled.events?.[0]?.["data"], { rule_id, platform: "x" })
+      assert.match(JSON.stringify(polled.events), /begin untrusted content/)
+
+      const told: Array<string> = []
+      for (const what of ["active", "event"]) {
+        const handle = (params: z.infer<typeof Streamed>) => void told.push(`${what} ${params.eventId ?? ""}`)
+        client.setNotificationHandler(`notifications/events/${what}`, { params: Streamed }, handle)
+      }
+      const abort = new AbortController()
+      const streaming = ask("events/stream", { ...wanted, cursor }, abort.signal).catch(String)
+      await eventually(() => assert.deepStrictEqual(told, ["active ", `event ${polled.events?.[0]?.["eventId"]}`]))
+      await publish(2)
+      await eventually(() => assert.lengthOf(told, 3))
+      abort.abort()
+      await streaming
+      await eventually(async () => {
+        const limits = [...((await post(target, "/account")).body["limits"] ?? [])]
+        assert.strictEqual(Number(limits.find((one) => String(one["name"]) === "streams")?.["used"]), 0)
+      })
+      await client.close()
+    })
+  }
 
   it("answers initialize and lists the tools before its store is ready, and calls wait for it", async () => {
     const blocked = await mkdtemp(join(tmpdir(), "earshot-test-"))
@@ -266,6 +321,13 @@ describe("MCP conformance suite", () => {
 })
 
 // ---- helpers ----
+
+const Events = z.looseObject({
+  events: z.array(z.looseObject({})).optional(),
+  cursor: z.string().optional()
+})
+
+const Streamed = z.looseObject({ eventId: z.string().optional() })
 
 const NASA = { name: "NASA", intent: "Hear of NASA", platforms: ["x"], overrides: { x: "nasa" } }
 

@@ -5,6 +5,7 @@ import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { call, draft, xPost } from "../gateway/client.ts"
+import { withEventClient } from "../gateway/mcp/eventClient.ts"
 import { isLong } from "../long.ts"
 import { KEY, type Served, START_MILLIS, serveInProcess, startCommand } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
@@ -164,6 +165,27 @@ describeInBrowser("the pages of the console", (openPage) => {
     await card.getByText(/^Last test .*delivered, HTTP 200/).waitFor()
     await card.getByText(/^Last delivery .*failed.*Answered 500/).waitFor()
     await card.getByText("Deliveries are failing", { exact: true }).waitFor()
+  })
+
+  it("show a subscription with the name of its client, and end it", async () => {
+    const target = { ...server, key: KEY }
+    await withEventClient(target, async (client) => {
+      const { delivery } = await client.subscribe("match.created", { rule_id: ruleId })
+      const page = await openPage()
+      await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
+      const card = page.getByRole("region", { name: delivery.url, exact: true })
+      await card
+        .getByText(/^Subscription of ai-sdk-mcp-client to match\.created, until .+ unless the client refreshes it$/)
+        .waitFor()
+      assert.strictEqual(await card.getByRole("button", { name: "New secret" }).count(), 0, "the client has its own")
+      await card.getByRole("button", { name: "End", exact: true }).click()
+      const dialog = page.getByRole("dialog", { name: "End this subscription?" })
+      await dialog.getByText(/The client may subscribe again/).waitFor()
+      await dialog.getByRole("button", { name: "End subscription" }).click()
+      await card.waitFor({ state: "detached" })
+      const left = [...((await call(target, "/webhooks")).body["webhooks"] ?? [])].map(({ kind }) => String(kind))
+      assert.notInclude(left, "subscription")
+    })
   })
 
   it("create a webhook, test it, and show the attempt with its answer", async () => {

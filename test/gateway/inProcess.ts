@@ -12,6 +12,8 @@ import type { Issuer } from "../../core/grants/Grants.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
+import { MatchStore } from "../../core/matches/MatchStore.ts"
+import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import * as WebhookDelivery from "../../core/webhooks/WebhookDelivery.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { type GatewayOptions, gateway } from "../../gateway/gateway.ts"
@@ -31,14 +33,15 @@ const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 export const serviceOn = (
   platforms: ReturnType<typeof localPlatforms>,
   stores: Layer.Layer<Stores, StoreCannotOpen> = memoryStores,
-  issuer: Option.Option<Issuer> = Option.none()
+  issuer: Option.Option<Issuer> = Option.none(),
+  addresses = LOOPBACK
 ) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layer).pipe(
     Layer.provideMerge(
       useCasesOn({
         platforms,
         stores,
-        sender: Layer.merge(HttpSender.layerWith(LOOPBACK), HttpDocuments.layerWith(LOOPBACK)),
+        sender: Layer.merge(HttpSender.layerWith(addresses), HttpDocuments.layerWith(addresses)),
         recentEvents: 1_000,
         issuer
       })
@@ -75,6 +78,14 @@ export const serveWith = ({ port = 0, ...options }: { readonly port?: number } &
     return (account: string, scope: Scope = "admin") =>
       Effect.map(newKey(account, scope), ({ secret }) => targetOf(bound, Redacted.value(secret)))
   })
+
+/** Returns a function that deletes all matches, as retention does. */
+export const trimmer = Effect.map(
+  MatchStore,
+  ({ trim }) =>
+    () =>
+      Effect.runPromise(trim({ before: firstMatchIdAt(Date.now() + 1_000), keep: Option.none(), atMost: 1_000 }))
+)
 
 // ---- helpers ----
 

@@ -1,7 +1,7 @@
 /** Webhooks with fake receivers and memory stores. */
 
 import { it } from "@effect/vitest"
-import { Clock, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import { v7 } from "uuid"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { KeyStore } from "../../../core/keys/KeyStore.ts"
@@ -10,10 +10,13 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { fromUuid, Ids, type KeyId, type MatchId, type RuleId, type WebhookId } from "../../../core/model/Ids.ts"
 import { fromMillis } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
+import type { Defaults } from "../../../core/quotas/Limit.ts"
 import { RuleChanges } from "../../../core/rules/RuleChanges.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { Rules } from "../../../core/rules/Rules.ts"
 import { EventData } from "../../../core/webhooks/EventData.ts"
 import { EVENT_NAMES, type EventName } from "../../../core/webhooks/Subscription.ts"
+import { Subscriptions } from "../../../core/webhooks/Subscriptions.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
 import { type Answer, type Message, WebhookSender } from "../../../core/webhooks/WebhookSender.ts"
@@ -70,6 +73,9 @@ export interface World {
   readonly removedRules: Array<RuleId>
   readonly receivers: Receivers
   readonly webhooks: Webhooks["Type"]
+  /** The use cases of a server that has just started. */
+  readonly newSubscriptions: (limits?: Partial<Defaults>) => Effect.Effect<Subscriptions["Type"], never, Scope.Scope>
+  readonly newKey: Effect.Effect<KeyId, unknown>
   readonly rule: RuleId
   readonly insert: (count: number, rule?: RuleId) => Effect.Effect<ReadonlyArray<MatchId>, unknown>
   readonly create: (draft?: Partial<WebhookDraft>) => Effect.Effect<string, unknown>
@@ -127,10 +133,11 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
       const rule = (yield* visibleRule(ann)).id
       const webhookStore = yield* WebhookStore
       const keys = yield* KeyStore
+      const newKeyId = Effect.map(keys.insert(newKey({ accountId: ann })), ({ id }) => id)
       const subscribe = ({ event = "match.created", minutes = 60, ownRule }: NewSubscriber = {}) =>
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
-          const key = (yield* keys.insert(newKey({ accountId: ann }))).id
+          const key = yield* newKeyId
           const id = fromUuid("webhook", v7())
           yield* webhookStore.insert(
             {
@@ -164,6 +171,17 @@ export const test = (title: string, body: (world: World) => Effect.Effect<void, 
         removedRules,
         subscribe,
         webhooks,
+        newSubscriptions: (limits) =>
+          Effect.map(
+            Layer.build(
+              Layer.provide(
+                Subscriptions.layer,
+                Layer.mergeAll(shared, Layer.mock(Rules, {}), Layer.provide(quotas(limits), shared))
+              )
+            ),
+            (context) => Context.get(context, Subscriptions)
+          ),
+        newKey: newKeyId,
         rule,
         insert: (count, of = rule) =>
           Effect.gen(function* () {

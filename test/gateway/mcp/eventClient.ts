@@ -43,6 +43,12 @@ export const eventClient = (target: () => Target) =>
     ({ stop }) => Effect.promise(stop)
   ).pipe(Effect.map(({ client }) => client))
 
+/** For a test without effects. */
+export const withEventClient = async (target: Target, use: (client: EventClient) => Promise<void>): Promise<void> => {
+  const { client, stop } = await start(() => target)
+  await use(client).finally(stop)
+}
+
 // ---- helpers ----
 
 const start = async (target: () => Target) => {

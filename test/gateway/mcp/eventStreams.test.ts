@@ -1,7 +1,7 @@
 /** Polls and streams of events over `/mcp`, with the official client in both revisions of the protocol. */
 import { assert, describe, it } from "@effect/vitest"
 import type { ClientOptions } from "@modelcontextprotocol/client"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { z } from "zod"
 import { Matches } from "../../../core/matches/Matches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
@@ -9,7 +9,7 @@ import { firstMatchIdAt } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { eventually } from "../../eventually.ts"
 import { call, draft, type Target, xPost } from "../client.ts"
-import { serve, service } from "../inProcess.ts"
+import { serve, service, trimmer } from "../inProcess.ts"
 import { rpc } from "./rpc.ts"
 import { transportOf } from "./served.ts"
 import { connect, MODERN } from "./session.ts"
@@ -216,6 +216,7 @@ function watched(title: string, test: (context: Context) => Promise<void>): void
         const newKey = yield* serve
         const [ann, bob] = [yield* newKey("ann"), yield* newKey("bob")]
         const store = yield* MatchStore
+        const trim = yield* trimmer
         const matches = yield* Matches
         const create = async (word: string) =>
           String((await call(ann, "/api.CreateRule", draft(word, ["x"]))).body["rule_id"])
@@ -225,10 +226,7 @@ function watched(title: string, test: (context: Context) => Promise<void>): void
             bob,
             rule_id: await create("storm"),
             other: await create("hail"),
-            trim: () =>
-              Effect.runPromise(
-                store.trim({ before: firstMatchIdAt(Date.now() + 1_000), keep: Option.none(), atMost: 1_000 })
-              ),
+            trim,
             redact: (post) =>
               Effect.runPromise(
                 store.redact({

@@ -3,12 +3,13 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
+import { firstMatchIdAt } from "../../../core/model/Ids.ts"
 import { startReceiver } from "../../adapters/webhooks/receiver.ts"
 import { eventually } from "../../eventually.ts"
 import { localPlatforms } from "../../platforms.ts"
 import { earlyInMinute } from "../../quotas.ts"
 import { call, draft, type Target, xPost } from "../client.ts"
-import { serve, service, serviceOn } from "../inProcess.ts"
+import { serve, service, serviceOn, trimmer } from "../inProcess.ts"
 import { type EventClient, eventClient } from "./eventClient.ts"
 import { rpc } from "./rpc.ts"
 
@@ -115,11 +116,44 @@ describe("MCP events with the AI SDK", () => {
     assert.notInclude(await rules(), "Hurricanes")
   })
 
+  subscribed("tells of matches that were deleted before their delivery, and goes on", async (context) => {
+    const { client, ann, rule_id, trim } = context
+    const { key, delivery } = await client.subscribe("match.created", { rule_id })
+    client.refusal = 503
+    await publish(ann, "A storm that nobody hears of")
+    await eventually(() => assert.strictEqual(client.delivered.at(-1)?.status, 503))
+    await trim()
+    client.refusal = undefined
+    const [listed] = [...((await call(ann, "/webhooks")).body["webhooks"] ?? [])]
+    // Instead of five seconds until the retry.
+    await call(ann, "/webhooks/enable", { webhook_id: String(listed?.["id"]) })
+    const [cursor = ""] = await eventually(() => {
+      assert.lengthOf(client.gaps, 1)
+      return client.gaps
+    })
+    const told = client.delivered.at(-1)
+    assert.strictEqual(told?.status, 204)
+    assert.deepStrictEqual(JSON.parse(told?.body ?? ""), { type: "gap", cursor })
+    assert.match(told?.headers["webhook-id"] ?? "", /^msg_gap_/)
+    new Webhook(delivery.secret).verify(told?.body ?? "", { ...told?.headers })
+    await eventually(() => assert.deepInclude(client.store.get(key), { cursor, truncated: true }))
+    await publish(ann, "A storm")
+    await eventually(() => assert.lengthOf(client.received, 1))
+    assert.lengthOf(client.gaps, 1)
+    const refreshed = await client.events.refresh({ key })
+    assert.isFalse(refreshed.truncated, "the client knows it")
+  })
+
   subscribed("ends with its rule and with its key, and tells the client", async ({ client, ann, rule_id }) => {
-    await client.subscribe("match.created", { rule_id })
+    const { delivery } = await client.subscribe("match.created", { rule_id })
     await call(ann, "/api.DeleteRule", { rule_id })
     await eventually(() => assert.lengthOf(client.terminated, 1))
     assert.match(client.terminated[0] ?? "", /rule of the subscription was deleted/)
+    const told = client.delivered.at(-1)
+    assert.deepInclude(JSON.parse(told?.body ?? ""), { type: "terminated" })
+    assert.match(told?.headers["webhook-id"] ?? "", /^msg_terminated_/)
+    new Webhook(delivery.secret).verify(told?.body ?? "", { ...told?.headers })
+    await eventually(() => assert.strictEqual(client.store.size, 0, "the client forgets it"))
     await eventually(async () => assert.lengthOf([...((await call(ann, "/webhooks")).body["webhooks"] ?? [])], 0))
     const [admin] = [...((await call(ann, "/keys")).body["keys"] ?? [])]
     const created = await call(ann, "/keys/create", { name: "mine", scope: "admin" })
@@ -177,6 +211,7 @@ describe("MCP events with the AI SDK", () => {
         { field: "arguments.filters" }
       ],
       [{ ...good, cursor: "newest" }, -32_602, { field: "cursor" }],
+      [{ ...good, cursor: firstMatchIdAt(Date.now() + 3_600_000) }, -32_602, { field: "cursor" }],
       [{ ...good, ttlMs: "1h" }, -32_602, { field: "ttlMs" }],
       [delivery({ mode: "poll" }), -32_014, { feature: "deliveryMode", value: "poll" }],
       [delivery({ mode: "pigeon" }), -32_602, { field: "delivery.mode" }],
@@ -285,6 +320,7 @@ interface Context {
   readonly answering: (reply: (response: ServerResponse) => void) => Promise<string>
   readonly client: EventClient
   readonly rule_id: string
+  readonly trim: () => Promise<unknown>
 }
 
 function subscribed(title: string, test: (context: Context) => Promise<void>): void {
@@ -302,7 +338,8 @@ function subscribed(title: string, test: (context: Context) => Promise<void>): v
           reply = next
           return `${url}/${++posts}`
         }
-        const context = { ann, bob, client, answering, rule_id: String(created.body["rule_id"]) }
+        const trim = yield* trimmer
+        const context = { ann, bob, client, answering, trim, rule_id: String(created.body["rule_id"]) }
         yield* Effect.promise(() => test(context))
       }).pipe(Effect.provide(service)),
     60_000

@@ -2,10 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
 import { issuerAt } from "../../../core/grants/Grants.ts"
+import { eventually } from "../../eventually.ts"
 import { localPlatforms } from "../../platforms.ts"
 import { memoryStores } from "../../stores/memoryStores.ts"
-import { answerOf, assertError, call, draft } from "../client.ts"
+import { answerOf, assertError, call, draft, xPost } from "../client.ts"
 import { serve, serveWith, service, serviceOn } from "../inProcess.ts"
+import { withEventClient } from "../mcp/eventClient.ts"
+import { rpc } from "../mcp/rpc.ts"
 import {
   assertRefused,
   authorize,
@@ -142,6 +145,45 @@ describe("a client", () => {
     assert.strictEqual((await tool("get_rule", access)).status, 200)
     const reader = (await call(ann, "/keys/create", { name: "r", scope: "read" })).body["secret"]
     assert.strictEqual((await tool("delete_rule", String(reader))).status, 200, "a key cannot get more")
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+    const params = { name: "match.created", delivery: { mode: "webhook", url: "https://client.example/", secret } }
+    const subscribe = { jsonrpc: "2.0", id: 1, method: "events/subscribe", params }
+    const accept = { headers: { accept: "application/json, text/event-stream" } }
+    const refused = await call(agent, "/mcp", subscribe, accept)
+    assertError(refused, 403, "permission_denied")
+    assert.match(refused.headers.get("www-authenticate") ?? "", /error="insufficient_scope"/)
+  })
+
+  served("keeps its subscription when its tokens change, and loses it with the grant", async ({ ann }) => {
+    await call(ann, "/api.CreateRule", draft("storm", ["x"]))
+    const { access, refresh: token, client } = await connected(ann)
+    await withEventClient({ ...ann, key: access }, async (events) => {
+      const { key, id, ...first } = await events.subscribe("match.created", {})
+      const renewed = await refresh(ann, client, token)
+      const again = { name: first.name, arguments: {}, delivery: first.delivery }
+      const same = await rpc({ ...ann, key: String(renewed.body["access_token"]) }, "events/subscribe", again)
+      assert.strictEqual(same.result?.["id"], id)
+      // With the person's own key it is another one, which the client does not know.
+      const foreign = await rpc(ann, "events/subscribe", again)
+      assert.deepInclude(foreign.error?.data, { reason: "http_4xx" })
+      // The client signs in again.
+      const { body } = await exchange(ann, await codeFor(ann, { client }))
+      const moved = await rpc({ ...ann, key: String(body["access_token"]) }, "events/subscribe", again)
+      assert.strictEqual(moved.result?.["id"], id)
+      const [grant, other] = await grantsOf(ann)
+      await call(ann, "/grants/revoke", { grant_id: grant?.id })
+      await call(ann, "/local/events", xPost("1", "A storm"))
+      await eventually(() => assert.lengthOf(events.received, 1))
+      await call(ann, "/grants/revoke", { grant_id: other?.id })
+      // Deliveries look for what has ended.
+      await call(ann, "/local/events", xPost("2", "Another storm"))
+      await eventually(() => assert.lengthOf(events.terminated, 1))
+      assert.lengthOf(events.received, 1)
+      await eventually(() => assert.isFalse(events.store.has(key)))
+      await eventually(async () => {
+        assert.deepStrictEqual([...((await call(ann, "/webhooks")).body["webhooks"] ?? [])], [])
+      })
+    })
   })
 
   served("loses access with the key that allowed it", async ({ ann }) => {
