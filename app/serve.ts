@@ -117,10 +117,10 @@ const describePlatforms = ({ platforms, settings }: ServiceOptions) =>
     const budgetOf = (id: PlatformId) => running.find((platform) => platform.id === id)?.capabilities.monthlyBudget ?? 0
     return platforms
       .map(({ language: { id }, remote }) => {
+        if (settings.upstream === "off") return `Platform ${id}: off`
         if (Option.isNone(remote)) {
           return `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
         }
-        if (settings.upstream === "off") return `Platform ${id}: off`
         const budget = budgetOf(id) === 0 ? "" : `, with a monthly budget of ${budgetOf(id)} posts`
         return `Platform ${id}: connects to ${remote.value.baseUrl}${budget}; show its status with earshot platforms`
       })

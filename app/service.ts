@@ -127,7 +127,7 @@ const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>
 
 /** Only if every platform runs in process: beside a real platform, made-up events would mislead. */
 const hasDemoFeed = ({ settings, platforms }: ServiceOptions): boolean =>
-  settings.demoFeed === "on" && platforms.every(({ remote }) => Option.isNone(remote))
+  settings.demoFeed === "on" && settings.upstream !== "off" && platforms.every(({ remote }) => Option.isNone(remote))
 
 /** Sequential: platforms are listed in the order of registration. */
 const registered = (options: ServiceOptions) =>
@@ -135,8 +135,9 @@ const registered = (options: ServiceOptions) =>
     Effect.gen(function* () {
       const isOff = options.settings.upstream === "off"
       for (const { language, remote, rulesPerAccount } of options.platforms) {
-        if (Option.isSome(remote))
-          yield* Layer.build(isOff ? Off.platform(language, rulesPerAccount) : remote.value.layer)
+        // A drill without credentials, too: made-up matches have no place in a copy.
+        if (isOff) yield* Layer.build(Off.platform(language, rulesPerAccount))
+        else if (Option.isSome(remote)) yield* Layer.build(remote.value.layer)
         else yield* Layer.build(Local.platform(language, rulesPerAccount, { hasDemoFeed: hasDemoFeed(options) }))
       }
     })

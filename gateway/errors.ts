@@ -78,11 +78,11 @@ export const operatorsOnly = (path: string) =>
   })
 
 /** Closes the connection, because the rest of the upload is not read. */
-export const bodyTooLarge = (limit: number) =>
+export const bodyTooLarge = (limit: number, actual?: number) =>
   new RequestError({
     status: 413,
     code: "invalid_argument",
-    message: `Request body is too large: at most ${limit} bytes are allowed`,
+    message: `Request body is too large: ${actual === undefined ? "" : `it has ${actual} bytes, and `}at most ${limit} bytes are allowed`,
     details: { limit },
     headers: { connection: "close" }
   })

@@ -134,11 +134,26 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
       const refused = yield* Effect.promise(() => call(targetOf(drill), "/api.CreateRule", draft("new", ["x"])))
       assert.deepStrictEqual([refused.status, refused.body["code"]], [400, "failed_precondition"])
       assert.match(String(refused.body["message"]), /EARSHOT_UPSTREAM=off/)
+      const checked = yield* Effect.promise(() =>
+        call(targetOf(drill), "/rules/check", { overrides: { x: "storm" }, ask_platforms: true })
+      )
+      const { platform_verdict } = (checked.body["platforms"] as Json)["x"] as Json
+      assert.deepStrictEqual<unknown>(platform_verdict, { accepted: true, asked: false, judged_by: "earshot" })
       const tested = yield* Effect.promise(() => call(targetOf(drill), "/webhooks/test", { webhook_id }))
       assert.match(JSON.stringify(tested.body), /EARSHOT_WEBHOOKS=off/)
       assert.lengthOf(receiver.received, 0)
       yield* stopped(drill)
       assert.deepStrictEqual((yield* Effect.promise(simulator.state)).calls, before.calls)
+    })
+  )
+
+  it.scopedLive("without credentials leaves the platforms alone, too, and makes up nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const drill = yield* started({ EARSHOT_DATA_DIR: folder, EARSHOT_DEMO_FEED: "on", EARSHOT_UPSTREAM: "off" })
+      yield* Effect.promise(() =>
+        drill.printed(/Platform x: off\nPlatform firehose: off\nUpstream is off .*\n(?:.*\n)*Demo feed: off/)
+      )
     })
   )
 

@@ -1,5 +1,5 @@
 /** A real platform that this server leaves alone: nothing is sent to it, and the whole time is a gap. */
-import { Clock, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Effect, Either, Layer, Option, Stream } from "effect"
 import type { Language } from "../../core/languages/Language.ts"
 import { PlatformNotReady, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { Platforms, type Signal } from "../../core/platforms/Platform.ts"
@@ -27,7 +27,7 @@ export const platform = (
         language,
         syntax: helpFor(language, ruleLimits(rulesPerAccount)),
         capabilities: { rulesPerAccount, isRemote: true, sendsAlive: true },
-        verify: () => refused,
+        verify: () => Effect.succeed(Either.right("unasked" as const)),
         register: () => refused,
         unregister: () => off,
         inventory: off,

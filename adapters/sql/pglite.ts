@@ -12,6 +12,7 @@ import { NodeFS } from "@electric-sql/pglite/nodefs"
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { Disk } from "../../core/disk/Disk.ts"
 import { isTurnLong, nextTurn } from "../../core/work/turns.ts"
+import * as FirstKey from "../runtimes/firstKey.ts"
 import { Announcements } from "./Announcements.ts"
 import * as EmbeddedDisk from "./disk.ts"
 import { FairPool } from "./FairPool.ts"
@@ -160,24 +161,44 @@ const initialise = async (database: string) => {
 const open = (folder: string) =>
   Effect.tryPromise({ try: () => start(databaseIn(folder)), catch: (cause) => cannotOpen(folder, cause) })
 
-/** A folder with a missing part. Without some files the engine would create a new, empty database over the others. */
+/**
+ * A folder with a missing or empty part. Without some files the engine would create a new, empty database over the
+ * others.
+ */
 const checkComplete = (folder: string) =>
   Effect.suspend(() => {
+    const incomplete = (reason: string) =>
+      new StoreCannotOpen({
+        location: folder,
+        reason: `${reason}, as after an interrupted copy`,
+        remedy:
+          "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
+        cause: undefined
+      })
     const database = databaseIn(folder)
-    if (!existsSync(database)) return Effect.void
-    const missing = REQUIRED_PATHS.map((name) => join(database, name)).find((path) => !existsSync(path))
-    return missing === undefined
+    if (!existsSync(database)) {
+      const key = FirstKey.pathIn(folder)
+      return existsSync(key) ? incomplete(`it has "${key}" and no store`) : Effect.void
+    }
+    for (const path of REQUIRED_PATHS.map((name) => join(database, name))) {
+      if (!existsSync(path)) return incomplete(`"${path}" is missing`)
+      if (isEmpty(path)) return incomplete(`"${path}" is empty`)
+    }
+    return existsSync(join(database, TABLESPACES))
       ? Effect.void
-      : new StoreCannotOpen({
-          location: folder,
-          reason: `"${missing}" is missing, as after an interrupted copy`,
-          remedy:
-            "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
-          cause: undefined
-        })
+      : incomplete(`"${join(database, TABLESPACES)}" is missing`)
   })
-/** Every database has them, from its creation on. */
-const REQUIRED_PATHS = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact", "pg_multixact", "pg_tblspc"]
+
+/** Every database has them, from its creation on, and something in them. */
+const REQUIRED_PATHS = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact", "pg_multixact"]
+
+/** Every database has it, with nothing in it. */
+const TABLESPACES = "pg_tblspc"
+
+const isEmpty = (path: string): boolean => {
+  const found = statSync(path)
+  return found.isDirectory() ? readdirSync(path).length === 0 : found.size === 0
+}
 
 /** The engine's own error does not name the versions. */
 const checkVersion = (folder: string) =>

@@ -172,7 +172,7 @@ type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 /** Why the platform itself has not judged the filter. */
 const reasonToJudge = (platform: string, { asked, judged_by, address }: Verdict): string => {
   const name = platformName(platform)
-  if (!asked) return `${name} was not asked: it runs in process here. `
+  if (!asked) return `${name} was not asked, because this server does not call it. `
   const place = address === undefined ? "" : `This server asks ${address} instead of ${name}. `
   return judged_by === "earshot"
     ? `${place === "" ? `${name} was asked` : `${place}It was asked`} and gave no verdict. `

@@ -44,8 +44,11 @@ export interface Registered {
 /** The platform rejects one text. Others may be accepted. */
 export type RuleRefusal = PlatformRefused | PlatformLimitReached
 
-/** confirmed: the platform's service accepts the text. presumed: no service has said so, and nothing speaks against it. */
-export type Acceptance = "confirmed" | "presumed"
+/**
+ * confirmed: the platform's service accepts the text. presumed: no service has said so, and nothing speaks against it.
+ * unasked: this server does not call the service.
+ */
+export type Acceptance = "confirmed" | "presumed" | "unasked"
 
 /** The platform rejects every call for now. */
 export type PlatformFailure = PlatformNotReady | PlatformUnavailable

@@ -8,7 +8,7 @@ export const PlatformVerdict = Schema.Struct({
   accepted: Schema.Boolean,
   reason: optional(Schema.String, "Why the filter is not accepted"),
   asked: Schema.Boolean.annotations({
-    description: "Whether a service was asked. false: the platform runs in process, so there is nobody to ask"
+    description: "Whether a service was asked. false: the platform runs in process, or this server leaves it alone"
   }),
   judged_by: Schema.Literal("platform", "other_service", "earshot").annotations({
     description:
@@ -27,7 +27,7 @@ export const toPlatformVerdict = (
   return {
     accepted: Either.isRight(verdict),
     ...(Either.isLeft(verdict) && { reason: verdict.left.reason }),
-    asked: isRemote,
+    asked: isRemote && (Either.isLeft(verdict) || verdict.right !== "unasked"),
     judged_by: isJudgedThere ? service : "earshot",
     ...(address !== undefined && { address })
   }
@@ -39,7 +39,7 @@ export const describeVerdict = (
   { accepted, reason = "no reason given", asked, judged_by, address }: PlatformVerdict
 ): string => {
   const verdict = accepted ? "accepts the filter" : `refuses the filter: ${reason}`
-  if (!asked) return `${platform} was not asked: it runs in process here; Earshot's own check ${verdict}`
+  if (!asked) return `${platform} was not asked, because this server does not call it; Earshot's own check ${verdict}`
   const service = address === undefined ? platform : `${address}, which is set in place of ${platform},`
   return judged_by === "earshot"
     ? `${service} was asked and gave no verdict; Earshot's own check ${verdict}`

@@ -27,7 +27,8 @@ export const contentType = <T extends string>(
 
 /** Stops reading at the limit. */
 export const readBytes = async (request: Request, limit: number): Promise<Either.Either<Uint8Array, RequestError>> => {
-  if (Number(request.headers.get("content-length") ?? 0) > limit) return Either.left(bodyTooLarge(limit))
+  const declared = Number(request.headers.get("content-length") ?? 0)
+  if (declared > limit) return Either.left(bodyTooLarge(limit, declared))
   const bytes = await collect(request, limit).catch(() => "incomplete" as const)
   if (bytes === "incomplete") return Either.left(unreadableBody("Request body ended before it was complete"))
   return bytes === "too large" ? Either.left(bodyTooLarge(limit)) : Either.right(bytes)

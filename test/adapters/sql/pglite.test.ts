@@ -260,6 +260,30 @@ describe("pglite", () => {
     )
   }
 
+  it.scopedLive("layerWith names an empty part, and a first key without a store, and changes nothing", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const refusal = Effect.flip(Layer.build(pglite.layerWith({ dataDir, image: storeImage })))
+      for (const name of ["PG_VERSION", "global/pg_control"]) {
+        const file = join(dataDir, "pg", name)
+        const content = readFileSync(file)
+        writeFileSync(file, "")
+        assert.include((yield* refusal).message, `"${file}" is empty, as after an interrupted copy`)
+        writeFileSync(file, content)
+      }
+      const base = join(dataDir, "pg", "base")
+      renameSync(base, join(dataDir, "kept"))
+      mkdirSync(base)
+      assert.include((yield* refusal).message, `"${base}" is empty`)
+      rmSync(join(dataDir, "pg"), { recursive: true })
+      const key = join(dataDir, "first-key")
+      writeFileSync(key, "es_1")
+      assert.include((yield* refusal).message, `it has "${key}" and no store, as after an interrupted copy`)
+      assert.strictEqual(readFileSync(key, "utf8"), "es_1")
+      assert.isFalse(existsSync(join(dataDir, "pg")))
+    })
+  )
+
   it.scopedLive("layerWith names both versions when the folder is of another engine version, and changes nothing", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
