@@ -6,9 +6,9 @@ import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { Ownership } from "../../core/ownership/Ownership.ts"
 import { Outcome, type RuleRequests, type Unsettled } from "../../core/ownership/RuleRequests.ts"
 import { Announcements, RULES_CHANNEL } from "./Announcements.ts"
+import { storableJson } from "./parameters.ts"
 import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { decided, fenced, unavailable } from "./statements.ts"
-import { storableJson } from "./storable.ts"
 
 export const make: Effect.Effect<RuleRequests, never, SqlClient | Announcements | Scope.Scope> = Effect.gen(
   function* () {

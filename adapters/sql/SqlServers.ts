@@ -4,8 +4,8 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Servers, type ServersService, StreamReport } from "../../core/ownership/Servers.ts"
 import { isLive } from "./liveServers.ts"
+import { storableJson } from "./parameters.ts"
 import { fenced, unavailable } from "./statements.ts"
-import { storableJson } from "./storable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

@@ -13,9 +13,8 @@ import {
   SIDES,
   type Side
 } from "../../core/shadows/ShadowStore.ts"
-import { jsonbParameter } from "./parameters.ts"
+import { jsonbParameter, storableJson } from "./parameters.ts"
 import { unavailable } from "./statements.ts"
-import { storableJson } from "./storable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

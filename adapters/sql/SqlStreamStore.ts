@@ -11,8 +11,8 @@ import {
 } from "../../core/coverage/StreamStore.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { GapCause } from "../../core/platforms/Platform.ts"
+import { storableText } from "./parameters.ts"
 import { fenced, unavailable } from "./statements.ts"
-import { storableText } from "./storable.ts"
 
 /**
  * Common table expressions that store the progress of a stream, to be combined with other writes in one statement. They

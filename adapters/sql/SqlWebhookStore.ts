@@ -19,9 +19,9 @@ import {
   type StoredWebhook,
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
+import { storableText } from "./parameters.ts"
 import { AFTER_ALL, BEFORE_ALL, floorOf, lowerBound } from "./SqlMatchStore.ts"
 import { codeOf, unavailable } from "./statements.ts"
-import { storableText } from "./storable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient

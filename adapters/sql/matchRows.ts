@@ -5,7 +5,7 @@ import type { Change, Page } from "../../core/matches/MatchStore.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
-import { storableJson } from "./storable.ts"
+import { storableJson } from "./parameters.ts"
 
 /** A list of matches, with its smallest and largest id. */
 export interface Records {

@@ -8,7 +8,7 @@ import type { MatchStore, Redact } from "../../core/matches/MatchStore.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { CHANNEL } from "./Announcements.ts"
-import { storableText } from "./storable.ts"
+import { storableText } from "./parameters.ts"
 
 /** The size of the payload `{}`. */
 export const EMPTY_BYTES = 2

@@ -37,7 +37,7 @@ import {
   RuleStore,
   type StoredRegistration
 } from "./RuleStore.ts"
-import { withChanges } from "./withChanges.ts"
+import { withChanges } from "./versions.ts"
 
 export interface CreatedRule {
   readonly id: RuleId
