@@ -21,3 +21,13 @@ export const exampleRule = {
   created_at: "2026-11-15T08:30:00.000Z",
   version: 2
 }
+
+export const exampleMatch = {
+  id: EXAMPLE_MATCH,
+  rule_id: EXAMPLE_RULE,
+  rule_version: 1,
+  created_at: "2026-11-15T08:31:07.402Z",
+  platform: "x",
+  platform_post_id: "1866223344556677889",
+  payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
+}

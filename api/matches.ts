@@ -5,7 +5,7 @@ import { Histogram, HistogramQuery } from "../core/matches/Histogram.ts"
 import { Match } from "../core/matches/Match.ts"
 import { MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { contract } from "./Contract.ts"
-import { EXAMPLE_MATCH, EXAMPLE_RULE } from "./examples.ts"
+import { EXAMPLE_MATCH, EXAMPLE_RULE, exampleMatch } from "./examples.ts"
 
 export const matches = {
   list: contract({
@@ -22,17 +22,7 @@ export const matches = {
     example: {
       request: { rule_id: EXAMPLE_RULE, platform: "x", limit: 50 },
       response: {
-        matches: [
-          {
-            id: EXAMPLE_MATCH,
-            rule_id: EXAMPLE_RULE,
-            rule_version: 1,
-            created_at: "2026-11-15T08:31:07.402Z",
-            platform: "x",
-            platform_post_id: "1866223344556677889",
-            payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
-          }
-        ],
+        matches: [exampleMatch],
         coverage: {
           from: "2026-11-15T08:30:00.000Z",
           to: "2026-11-15T09:00:00.000Z",
@@ -72,15 +62,7 @@ export const matches = {
     example: {
       request: { match_id: EXAMPLE_MATCH },
       response: {
-        match: {
-          id: EXAMPLE_MATCH,
-          rule_id: EXAMPLE_RULE,
-          rule_version: 1,
-          created_at: "2026-11-15T08:31:07.402Z",
-          platform: "x",
-          platform_post_id: "1866223344556677889",
-          payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
-        }
+        match: exampleMatch
       }
     }
   }),

@@ -67,6 +67,7 @@ describe("a platform", () => {
     assert.deepStrictEqual(
       named,
       [
+        "api/examples.ts",
         "api/matches.ts",
         "api/platforms.ts",
         "api/rules.ts",

@@ -1,6 +1,6 @@
 /** The `webhooks` of the OpenAPI document: every message that the server sends to receivers. */
 import { Schema } from "effect"
-import { EXAMPLE_RULE } from "../../api/examples.ts"
+import { EXAMPLE_MATCH, EXAMPLE_RULE, exampleMatch } from "../../api/examples.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { Match, Redaction } from "../../core/matches/Match.ts"
 import { WebhookId } from "../../core/model/Ids.ts"
@@ -77,8 +77,6 @@ const event = (name: keyof typeof PAYLOADS) =>
     cursor: Schema.String.annotations({ description: "Subscribe with it to continue after this event" })
   })
 
-const MATCH_ID = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
-const POST_ID = "1866223344556677889"
 const CREATED_AT = "2026-11-15T08:31:00.000Z"
 const CHANGED_AT = "2026-11-15T08:31:44.000Z"
 
@@ -107,15 +105,7 @@ const toWebhooks: ReadonlyArray<Message> = [
     example: {
       type: "match.created",
       timestamp: CREATED_AT,
-      data: {
-        id: MATCH_ID,
-        rule_id: EXAMPLE_RULE,
-        rule_version: 1,
-        created_at: CREATED_AT,
-        platform: "x",
-        platform_post_id: POST_ID,
-        payload: { data: { id: POST_ID, text: "Felt a strong earthquake just now" } }
-      }
+      data: { ...exampleMatch, created_at: CREATED_AT }
     }
   },
   {
@@ -126,7 +116,7 @@ const toWebhooks: ReadonlyArray<Message> = [
     example: {
       type: "match.redacted",
       timestamp: CHANGED_AT,
-      data: { id: MATCH_ID, platform_post_id: POST_ID, ...redaction }
+      data: { id: EXAMPLE_MATCH, platform_post_id: exampleMatch.platform_post_id, ...redaction }
     }
   },
   {
@@ -156,18 +146,18 @@ const toSubscriptions: ReadonlyArray<Message> = [
     description: "The essentials of the match, with text by strangers between marks.",
     body: event("match.created"),
     example: {
-      eventId: MATCH_ID,
+      eventId: EXAMPLE_MATCH,
       name: "match.created",
       timestamp: CREATED_AT,
       data: {
-        match_id: MATCH_ID,
+        match_id: EXAMPLE_MATCH,
         rule_id: EXAMPLE_RULE,
         platform: "x",
         created_at: CREATED_AT,
-        url: `https://x.com/i/status/${POST_ID}`,
+        url: `https://x.com/i/status/${exampleMatch.platform_post_id}`,
         content: "…\n----- begin untrusted content 5f3a… -----\n{…}\n----- end untrusted content 5f3a… -----"
       },
-      cursor: MATCH_ID
+      cursor: EXAMPLE_MATCH
     }
   },
   {
@@ -176,10 +166,10 @@ const toSubscriptions: ReadonlyArray<Message> = [
     description: "Do not use or repeat what it said.",
     body: event("match.redacted"),
     example: {
-      eventId: `${MATCH_ID}_redacted`,
+      eventId: `${EXAMPLE_MATCH}_redacted`,
       name: "match.redacted",
       timestamp: CHANGED_AT,
-      data: { match_id: MATCH_ID, ...redaction },
+      data: { match_id: EXAMPLE_MATCH, ...redaction },
       cursor: "match_01kzyn6n5se2r4t8w0y3v6z9bq"
     }
   },

@@ -1,6 +1,6 @@
 /** The use cases of subscriptions, with fake receivers: when a callback meets a challenge, and what a refresh tells. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option, Redacted, TestClock } from "effect"
+import { type Duration, Effect, Option, Redacted, TestClock } from "effect"
 import { firstMatchIdAt } from "../../../core/model/Ids.ts"
 import type { SubscribeRequest } from "../../../core/webhooks/Subscriptions.ts"
 import type { Message } from "../../../core/webhooks/WebhookSender.ts"
@@ -41,6 +41,25 @@ describe("Subscriptions", () => {
       const failure = yield* Effect.flip(refresh([URL_A]))
       assert.deepInclude({ ...failure }, { _tag: "CallbackFailed", reason: "challenge_failed" })
       assert.lengthOf(yield* world.webhooks.list(ann), 1)
+    }))
+
+  test("subscribe challenges the callback of a suspended subscription before it resumes", ({ receivers, ...world }) =>
+    Effect.gen(function* () {
+      receivers.answer = echo
+      const refresh = yield* subscriber({ receivers, ...world })
+      yield* refresh([URL_A])
+      receivers.answer = () => Effect.succeed(answered(410))
+      yield* world.insert(100)
+      yield* delivered(world, "10 seconds")
+      const failure = yield* Effect.flip(refresh([URL_A]))
+      assert.deepInclude({ ...failure }, { _tag: "CallbackFailed", reason: "http_4xx" })
+      receivers.answer = echo
+      const [answer] = yield* refresh([URL_A])
+      assert.deepInclude(answer?.deliveryStatus, {
+        active: false,
+        lastError: "Answered 410: the receiver wants no more messages"
+      })
+      assert.strictEqual((yield* world.webhooks.list(ann))[0]?.state, "active")
     }))
 
   test("subscribe refreshes more live subscriptions than the limit of challenges, but takes no more new ones", ({
@@ -164,7 +183,8 @@ const subscriber = ({ newKey, newSubscriptions }: World) =>
   )
 
 /** Not while hours pass: that would be thousands of polls. */
-const delivered = ({ start }: Pick<World, "start">) => Effect.scoped(Effect.zipRight(start, TestClock.adjust(SOON)))
+const delivered = ({ start }: Pick<World, "start">, wait: Duration.DurationInput = SOON) =>
+  Effect.scoped(Effect.zipRight(start, TestClock.adjust(wait)))
 
 const echo = ({ body }: Message) => Effect.succeed({ ...answered(200), body })
 

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { z } from "zod"
 import { Matches } from "../../../core/matches/Matches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { Unauthenticated } from "../../../core/model/Errors.ts"
 import { firstMatchIdAt } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { eventually } from "../../eventually.ts"
@@ -156,30 +157,37 @@ describe("MCP events without webhooks", () => {
     })
   }
 
-  watched("a stream ends with its rule, and with the server", async ({ ann, rule_id, stop }) => {
-    const { client } = await connect(transportOf(ann), MODERN)
-    const ended: Array<unknown> = []
-    const active: Array<unknown> = []
-    const options = { params: z.looseObject({}) }
-    client.setNotificationHandler("notifications/events/terminated", options, (params) => void ended.push(params))
-    client.setNotificationHandler("notifications/events/active", options, (params) => void active.push(params))
-    const open = (args: object) =>
-      client.request(
-        { method: "events/stream", params: { name: "match.created", arguments: args } },
-        z.looseObject({}),
-        {
-          timeout: 60_000
-        }
-      )
-    const [ofRule, ofAll] = [open({ rule_id }), open({})]
-    await eventually(() => assert.lengthOf(active, 2))
+  watched("a stream ends with its rule, with its key, and with the server", async ({ ann, rule_id, stop }) => {
+    const key = (await call(ann, "/keys/create", { name: "to be revoked", scope: "read" })).body
+    const [active, ended]: [Array<unknown>, Array<unknown>] = [[], []]
+    const connected = async (target: Target) => {
+      const { client } = await connect(transportOf(target), MODERN)
+      const options = { params: z.looseObject({}) }
+      client.setNotificationHandler("notifications/events/active", options, (params) => void active.push(params))
+      client.setNotificationHandler("notifications/events/terminated", options, ({ error }) => void ended.push(error))
+      const open = (args: object) =>
+        client.request(
+          { method: "events/stream", params: { name: "match.created", arguments: args } },
+          z.looseObject({}),
+          { timeout: 60_000 }
+        )
+      return { open, close: () => client.close() }
+    }
+    const [first, second] = [await connected(ann), await connected({ ...ann, key: String(key["secret"]) })]
+    const [ofAll, ofRule, ofKey] = [first.open({}), first.open({ rule_id }), second.open({})]
+    await eventually(() => assert.lengthOf(active, 3))
     await call(ann, "/api.DeleteRule", { rule_id })
-    await ofRule
-    assert.deepInclude(ended[0], { error: { code: -32_012, message: `Cannot find rule "${rule_id}"` } })
+    await call(ann, "/keys/revoke", { key_id: String(key["key"]?.["id"]) })
+    await Promise.all([ofRule, ofKey])
+    assert.sameDeepMembers(ended, [
+      { code: -32_012, message: `Cannot find rule "${rule_id}"` },
+      { code: -32_012, message: new Unauthenticated({ key: "refused" }).message }
+    ])
     await stop()
     assert.deepInclude(await ofAll, {})
-    assert.lengthOf(ended, 1)
-    await client.close()
+    assert.lengthOf(ended, 2)
+    await first.close()
+    await second.close()
   })
 })
 

@@ -124,9 +124,7 @@ describe("MCP events with the AI SDK", () => {
     await eventually(() => assert.strictEqual(client.delivered.at(-1)?.status, 503))
     await trim()
     client.refusal = undefined
-    const [listed] = [...((await call(ann, "/webhooks")).body["webhooks"] ?? [])]
-    // Instead of five seconds until the retry.
-    await call(ann, "/webhooks/enable", { webhook_id: String(listed?.["id"]) })
+    await deliverNow(ann)
     const [cursor = ""] = await eventually(() => {
       assert.lengthOf(client.gaps, 1)
       return client.gaps
@@ -147,6 +145,7 @@ describe("MCP events with the AI SDK", () => {
   subscribed("ends with its rule and with its key, and tells the client", async ({ client, ann, rule_id }) => {
     const { delivery } = await client.subscribe("match.created", { rule_id })
     await call(ann, "/api.DeleteRule", { rule_id })
+    await deliverNow(ann)
     await eventually(() => assert.lengthOf(client.terminated, 1))
     assert.match(client.terminated[0] ?? "", /rule of the subscription was deleted/)
     const told = client.delivered.at(-1)
@@ -158,7 +157,9 @@ describe("MCP events with the AI SDK", () => {
     const [admin] = [...((await call(ann, "/keys")).body["keys"] ?? [])]
     const created = await call(ann, "/keys/create", { name: "mine", scope: "admin" })
     await client.subscribe("match.created", {})
-    await call({ ...ann, key: String(created.body["secret"]) }, "/keys/revoke", { key_id: String(admin?.["id"]) })
+    const other = { ...ann, key: String(created.body["secret"]) }
+    await call(other, "/keys/revoke", { key_id: String(admin?.["id"]) })
+    await deliverNow(other)
     await eventually(() => assert.lengthOf(client.terminated, 2))
     assert.match(client.terminated[1] ?? "", /key of the subscription was revoked/)
   })
@@ -348,6 +349,13 @@ function subscribed(title: string, test: (context: Context) => Promise<void>): v
 
 let posts = 0
 const publish = (target: Target, text: string) => call(target, "/local/events", xPost(String(++posts), text))
+
+/** Otherwise a retry, and what has ended, waits up to five seconds. */
+const deliverNow = async (target: Target) => {
+  for (const { id } of (await call(target, "/webhooks")).body["webhooks"] ?? []) {
+    await call(target, "/webhooks/enable", { webhook_id: id })
+  }
+}
 
 const timed = async <A>(run: () => Promise<A>): Promise<readonly [number, A]> => {
   const start = Date.now()

@@ -152,6 +152,8 @@ describe("a client", () => {
     const refused = await call(agent, "/mcp", subscribe, accept)
     assertError(refused, 403, "permission_denied")
     assert.match(refused.headers.get("www-authenticate") ?? "", /error="insufficient_scope"/)
+    const batch = await call(agent, "/mcp", [{ ...subscribe, id: 2, method: "events/list" }, subscribe], accept)
+    assert.deepStrictEqual([batch.status, [...batch.body].length], [200, 2], "the other call has an answer")
   })
 
   served("keeps its subscription when its tokens change, and loses it with the grant", async ({ ann }) => {
