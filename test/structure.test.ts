@@ -92,6 +92,7 @@ const OWN = [
   "simulator/",
   "adapters/demo/",
   "app/platforms.ts",
+  "cli/simulate.ts",
   "app/settings.ts",
   // The x axis of a chart.
   "console/coverage/VolumeChart.tsx",

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
-import { languages } from "../../app/platforms.ts"
+import { builtIn } from "../../app/platforms.ts"
 import { toolbox } from "../../gateway/mcp/tools.ts"
 import { call as post, xPost } from "../gateway/client.ts"
 import { connect, MODERN, session } from "../gateway/mcp/session.ts"
@@ -235,7 +235,7 @@ describe("MCP Inspector", () => {
 
   it("lists every tool over standard input and output", async () => {
     const { tools } = await inspector(["node", join(ROOT, "dist/main.js"), "mcp"])("--method", "tools/list")
-    assert.lengthOf(tools ?? [], toolbox(languages).tools.length)
+    assert.lengthOf(tools ?? [], toolbox(builtIn).tools.length)
   })
 })
 
