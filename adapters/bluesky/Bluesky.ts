@@ -7,6 +7,7 @@ import { PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts
 import { type Installed, type Platform, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import { blueskyPosts } from "../demo/blueskyPosts.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
@@ -79,6 +80,7 @@ export const layerWith = ({
           if (Either.isLeft(rule) || Either.isLeft(registered)) continue
           known.add(registered.right)
           handlesIn(rule.right.expression, names)
+          yield* yieldIfTurnIsLong
         }
         isLoaded = true
         yield* handles.resolve(names)

@@ -74,11 +74,14 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         Stream.merge(records, Stream.as(Stream.tick(TICK), undefined), { haltStrategy: "left" })
       if (resume === undefined) return { records: ticking(received) }
       const pull = yield* Stream.toPull(received)
-      const { first, at } = yield* firstEventOf(pull)
+      const { first, seq, at } = yield* firstEventOf(pull)
+      if (resume.after !== undefined && seq < resume.after && position.reset()) {
+        return yield* new Ended({ kind: "failed", reason: "The platform counts its events anew", waitMillis: SECOND })
+      }
       const records = Stream.concat(Stream.fromChunk(first), Stream.fromPull(Effect.succeed(pull)))
       // By number, the platform has all since then. By time, it may begin later, and its first event shows when.
-      const isComplete = resume.after !== undefined || (at !== undefined && at <= resume.at)
-      return { records: ticking(records), since: isComplete ? resume.at : (at ?? openedAt) }
+      const isComplete = resume.after !== undefined || at <= resume.at
+      return { records: ticking(records), since: isComplete ? resume.at : at }
     })
 
     const deliveryOf = (post: Frame & { readonly _tag: "Post" }, receivedAt: number, yieldIfDue: Effect.Effect<void>) =>
@@ -120,11 +123,13 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           const { frame: read, text } = item.record
           if (Either.isLeft(read)) {
             const detail = `The platform sent an event that cannot be read: ${read.left}`
-            signals.push({ _tag: "Lost", from: receivedAt, to: receivedAt, cause: "unreadable", detail })
+            const from = Math.min(position.resume?.at ?? receivedAt, receivedAt)
+            signals.push({ _tag: "Lost", from, to: receivedAt, cause: "unreadable", detail })
             unreadable.push(`${read.left}: "${truncated(text, 300)}"`)
             continue
           }
           const frame = read.right
+          if (frame?._tag === "Failed") yield* Effect.logWarning(`"bluesky" ends the connection: ${frame.reason}`)
           if (frame === undefined || !("seq" in frame) || frame.seq <= readBefore) continue
           position.advance(frame)
           switch (frame._tag) {
@@ -239,7 +244,7 @@ const firstEventOf = (pull: Effect.Effect<Chunk.Chunk<Received>, Option.Option<E
         if (read?._tag === "Failed") {
           return yield* new Ended({ kind: "failed", reason: `The platform ended the connection: ${read.reason}` })
         }
-        if (read !== undefined && "at" in read) return { first, at: read.at }
+        if (read !== undefined && "seq" in read) return { first, seq: read.seq, at: read.at }
       }
     }
   })
