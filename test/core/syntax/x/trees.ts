@@ -67,18 +67,16 @@ function valuesOf(operator: Operator): fc.Arbitrary<string> {
   }
 }
 
-const operatorNode: fc.Arbitrary<OperatorNode> = fc
-  .constantFrom(...operators)
-  .chain((operator) =>
-    valuesOf(operator).map((value) => ({
-      _tag: "Operator",
-      operator,
-      name: operator.name,
-      value,
-      span,
-      valueSpan: span
-    }))
-  )
+const operatorNode: fc.Arbitrary<OperatorNode> = fc.constantFrom(...operators).chain((operator) =>
+  valuesOf(operator).map((value) => ({
+    _tag: "Operator",
+    operator,
+    name: operator.name,
+    value,
+    span,
+    valueSpan: span
+  }))
+)
 
 const leaf: fc.Arbitrary<Leaf> = fc.oneof(
   word.map((text): Leaf => ({ _tag: "Keyword", text, span })),
