@@ -2,6 +2,6 @@
 
 import { platformSchemas } from "../api/platformSchemas.ts"
 import { clientTypes as typesOf } from "../gateway/openapi/clientTypes.ts"
-import { languages } from "./platforms.ts"
+import { builtIn } from "./platforms.ts"
 
-export const clientTypes = (): string => typesOf(platformSchemas(languages))
+export const clientTypes = (): string => typesOf(platformSchemas(builtIn))

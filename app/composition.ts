@@ -5,6 +5,7 @@ import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../core/budget/PostBudget.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
+import { Withdrawals } from "../core/compliance/Withdrawals.ts"
 import { Explanations } from "../core/explanations/Explanations.ts"
 import { Clients } from "../core/grants/Clients.ts"
 import { Grants, type Issuer } from "../core/grants/Grants.ts"
@@ -49,7 +50,7 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
     Status.layer,
     DeadLetters.layer,
     Accounts.layer,
-    Redactions.layer,
+    Layer.provideMerge(Withdrawals.layer, Redactions.layer),
     Layer.provideMerge(
       Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer, Subscriptions.layer),
       Layer.merge(Rules.layer, Backtests.layer)

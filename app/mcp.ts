@@ -68,13 +68,14 @@ const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
   })
 
 const toolsOnStdio = (call: Call<never>) =>
-  Effect.flatMap(Entropy, (entropy) =>
-    serveOnStdio({
+  Effect.gen(function* () {
+    const known = yield* languages
+    return yield* serveOnStdio({
       version: VERSION,
-      toolbox: toolbox(languages),
+      toolbox: toolbox(known),
       call,
-      newSecret: newSecret(entropy),
+      newSecret: newSecret(yield* Entropy),
       // The client is on this machine, and has no address.
-      events: { languages, subscriber: Option.none(), check: Effect.void, hold: Effect.void }
+      events: { languages: known, subscriber: Option.none(), check: Effect.void, hold: Effect.void }
     })
-  ).pipe(Effect.provide(RuntimeEntropy.layer))
+  }).pipe(Effect.provide(RuntimeEntropy.layer))

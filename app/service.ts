@@ -10,6 +10,7 @@ import * as HttpDocuments from "../adapters/webhooks/HttpDocuments.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
 import * as Enforcer from "../core/budget/Enforcer.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
+import { Withdrawals } from "../core/compliance/Withdrawals.ts"
 import { Disk } from "../core/disk/Disk.ts"
 import { EventRoom } from "../core/disk/EventRoom.ts"
 import { signInAt } from "../core/grants/signIn.ts"
@@ -81,7 +82,11 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       const { limitOf } = yield* Quotas
       const limitsOf = (account: AccountId) =>
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
-      const forgetOthers = Effect.zipRight(yield* forgetReplaced(settings.keepDays), yield* expireAnswers)
+      const withdrawals = yield* Withdrawals
+      const forgetOthers = Effect.all(
+        [yield* forgetReplaced(settings.keepDays), yield* expireAnswers, withdrawals.trim(settings.keepDays)],
+        { discard: true }
+      )
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
       if (settings.webhooks === "on") yield* Layer.build(WebhookDelivery.layer)
       yield* Layer.build(Compliance.layer)

@@ -205,6 +205,18 @@ const table = {
       description: "Maximum number of rules on firehose per account; 0 means no limit",
       parse: wholeNumber(0, 1_000_000)
     }),
+    bluesky: setting({
+      name: "EARSHOT_BLUESKY",
+      default: "off",
+      description: "on reads all posts of Bluesky, for rules on the platform bluesky; it needs no account: on or off",
+      parse: oneOf({ on: "on", off: "off" } as const)
+    }),
+    blueskyBaseUrl: setting({
+      name: "BLUESKY_BASE_URL",
+      default: "https://jetstream.us-east.bsky.network",
+      description: "Base URL of Bluesky's Jetstream; change it for another region, a simulator or a server of your own",
+      parse: address
+    }),
     otlpEndpoint: optional({
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
       description:
@@ -306,6 +318,10 @@ const table = {
 export const serviceSettings = valuesOf(table.service)
 export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
 
+/** The platforms that are off by default. Commands read this, too, to know their languages. */
+export const switches = Config.all({ bluesky: table.service.bluesky.config })
+export type Switch = keyof Config.Config.Success<typeof switches>
+
 /** The client sends it, too (`replay --shared`). */
 export const operatorKey = table.service.operatorKey.config
 
@@ -330,7 +346,7 @@ export const variables: Effect.Effect<ReadonlyArray<string>> = Effect.orElseSucc
 export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string> => {
   const known = settings.map(({ name }) => name)
   return variables.flatMap((name) => {
-    if (!/^(EARSHOT|X|FIREHOSE)_/.test(name) || known.includes(name)) return []
+    if (!/^(EARSHOT|X|FIREHOSE|BLUESKY)_/.test(name) || known.includes(name)) return []
     const meant = nearest(name, known)
     return meant === undefined ? [] : [`There is no setting ${name}: did you mean ${meant}?`]
   })

@@ -5,6 +5,7 @@ import { Effect, Layer, Option, type Redacted } from "effect"
 import type { ConfigError } from "effect/ConfigError"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
+import * as WebSockets from "../adapters/runtimes/webSockets.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import * as Postgres from "../adapters/sql/postgres.ts"
 import * as SqlRuleRequests from "../adapters/sql/SqlRuleRequests.ts"
@@ -14,7 +15,7 @@ import { Ids } from "../core/model/Ids.ts"
 import { storeSettings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
-export const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
+export const runtime = Layer.mergeAll(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer), WebSockets.layer)
 
 type Stores = Layer.Layer<Layer.Layer.Success<typeof SqlStores.layer>, StoreCannotOpen | ConfigError>
 

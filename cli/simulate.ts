@@ -8,6 +8,7 @@ export interface SimulateOptions {
   readonly seed: number
   readonly rate: number
   readonly tier: (typeof TIERS)[number]
+  readonly bluesky: boolean
 }
 
 export interface SimulateActions<E> {
@@ -41,6 +42,9 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
       tier: Options.choice("tier", TIERS).pipe(
         Options.withDescription("Plan of the X app, which determines access, caps and backfill (default: pay-per-use)"),
         Options.withDefault("pay-per-use" as const)
+      ),
+      bluesky: Options.boolean("bluesky").pipe(
+        Options.withDescription("Also make up posts on Bluesky, at the same rate")
       )
     },
     actions.run

@@ -1,5 +1,7 @@
-/** Simulates both platforms' wire protocols, faults included, behind one fetch-style handler. */
+/** Simulates the platforms' wire protocols, faults included, behind one fetch-style handler. */
 import { Effect, FiberSet, type Scope, Stream } from "effect"
+import { Jetstream } from "./bluesky/Jetstream.ts"
+import { answerBluesky } from "./bluesky/router.ts"
 import { Control } from "./Control.ts"
 import { answerControl } from "./controlRouter.ts"
 import { startFeed } from "./feed.ts"
@@ -15,6 +17,8 @@ export interface Simulator {
   /** Rejects if the connection is dropped before the reply; the body errors if it is cut. */
   readonly handler: (request: Request) => Promise<Response>
   readonly control: Control
+  /** Bluesky: connections to it are WebSockets. */
+  readonly jetstream: Jetstream
 }
 
 /** Runs until the scope closes, on the caller's clock. The same seed gives the same bytes. */
@@ -28,9 +32,11 @@ export const make = (options: {
     const x = new XState(world)
     const firehose = new FirehoseState(world, yield* world.now)
     const control = new Control(world, x, firehose)
+    const jetstream = new Jetstream()
     yield* startFeed(world, options.seed, {
       x: (payload, now) => x.publish(payload, now),
-      firehose: (payload, now) => firehose.publish(payload, now)
+      firehose: (payload, now) => firehose.publish(payload, now),
+      bluesky: (payload, now) => jetstream.publish(payload, now)
     })
 
     const answer = (request: Request): Effect.Effect<Reply, Dropped> =>
@@ -39,6 +45,7 @@ export const make = (options: {
         const call = toCall(request, body, yield* world.now)
         if (/^\/2(\/|$)/.test(call.path)) return yield* answerX(x, call)
         if (/^\/v1(\/|$)/.test(call.path)) return yield* answerFirehose(firehose, call)
+        if (/^\/(xrpc|control\/bluesky)\//.test(call.path)) return answerBluesky(jetstream, call)
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
           message:
@@ -56,7 +63,12 @@ export const make = (options: {
 
     const runtime = yield* Effect.runtime()
     const run = yield* FiberSet.makeRuntimePromise()
-    yield* Effect.addFinalizer(() => control.close)
+    yield* Effect.addFinalizer(() =>
+      Effect.zipRight(
+        Effect.sync(() => jetstream.close()),
+        control.close
+      )
+    )
 
     const handler = async (request: Request): Promise<Response> => {
       const { status, headers, body } = await run(answer(request))
@@ -68,7 +80,7 @@ export const make = (options: {
         headers
       })
     }
-    return { handler, control }
+    return { handler, control, jetstream }
   })
 
 // ---- helpers ----

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Data, Effect, type Scope } from "effect"
+import { WebSocketServer } from "ws"
 import type { Simulator } from "./Simulator.ts"
 
 export class SimulatorCannotListen extends Data.TaggedError("SimulatorCannotListen")<{
@@ -31,16 +32,44 @@ export const serve = (
 
 const CLOSE_TIMEOUT_MILLIS = 500
 
-const listen = ({ handler }: Simulator, { host, port }: { readonly host: string; readonly port: number }) =>
-  Effect.async<Server, SimulatorCannotListen>((resume) => {
-    const server = createServer((incoming, outgoing) => {
-      const controller = new AbortController()
-      outgoing.once("close", () => controller.abort())
-      respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
+const listen = ({ handler, jetstream }: Simulator, { host, port }: { readonly host: string; readonly port: number }) =>
+  Effect.flatMap(Effect.clock, (clock) =>
+    Effect.async<Server, SimulatorCannotListen>((resume) => {
+      const server = createServer((incoming, outgoing) => {
+        const controller = new AbortController()
+        outgoing.once("close", () => controller.abort())
+        respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
+      })
+      server.on("upgrade", (incoming, socket, head) => {
+        const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host}`)
+        const refusal = jetstream.check(url)
+        if (refusal !== undefined) {
+          const { status, body } = refusal
+          const length = Buffer.byteLength(body)
+          socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`)
+          return
+        }
+        sockets.handleUpgrade(incoming, socket, head, (peer) => {
+          const connection = jetstream.open(
+            url,
+            {
+              send: (text) => peer.send(text),
+              close: (code, reason) => (code === ABNORMAL ? peer.terminate() : peer.close(code, reason))
+            },
+            clock.unsafeCurrentTimeMillis()
+          )
+          peer.on("close", connection.left).on("error", connection.left)
+        })
+      })
+      server.once("error", (cause) => resume(new SimulatorCannotListen({ host, port, cause })))
+      server.listen(port, host, () => resume(Effect.succeed(server)))
     })
-    server.once("error", (cause) => resume(new SimulatorCannotListen({ host, port, cause })))
-    server.listen(port, host, () => resume(Effect.succeed(server)))
-  })
+  )
+
+const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+
+/** The code of a connection that ends without a closing message. */
+const ABNORMAL = 1006
 
 /** Rejects when the connection must be dropped. */
 const respond = async (
@@ -84,7 +113,10 @@ const write = (outgoing: ServerResponse, chunk: Uint8Array): Promise<void> =>
 
 const close = (server: Server, simulator: Simulator) =>
   Effect.zipRight(
-    simulator.control.close,
+    Effect.zipRight(
+      Effect.sync(() => simulator.jetstream.close()),
+      simulator.control.close
+    ),
     Effect.async<void>((resume) => {
       const timeout = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MILLIS)
       server.close(() => {

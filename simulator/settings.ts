@@ -112,7 +112,8 @@ const FirehoseSettings = Schema.Struct({
 
 const FeedSettings = Schema.Struct({
   posts_per_second: setting(Rate, 0, "Generated posts per second on X; --rate sets it"),
-  pages_per_second: setting(Rate, 0, "Generated pages per second on Firehose; --rate sets it")
+  pages_per_second: setting(Rate, 0, "Generated pages per second on Firehose; --rate sets it"),
+  bluesky_per_second: setting(Rate, 0, "Generated posts per second on Bluesky; --bluesky sets it")
 })
 
 export const Settings = Schema.Struct({ x: XSettings, firehose: FirehoseSettings, feed: FeedSettings })

@@ -8,7 +8,7 @@ import { allContracts } from "../api/contracts.ts"
 import { platformSchemas } from "../api/platformSchemas.ts"
 import { rules } from "../api/rules.ts"
 import { webhooks } from "../api/webhooks.ts"
-import { languages } from "../app/platforms.ts"
+import { builtIn } from "../app/platforms.ts"
 import { toolbox } from "../gateway/mcp/tools.ts"
 import { makeRouter } from "../gateway/trpc/router.ts"
 import { ROOT } from "./program.ts"
@@ -127,7 +127,7 @@ describe("the documentation", () => {
     const { create: _, list: __, delete: ___, check: ____, hits: _____, ...changes } = rules
     assert.sameMembers(operationsIn("docs/rules.md", "operation"), wanted(Object.values(changes)))
     assert.sameMembers(operationsIn("docs/webhooks.md", "path"), wanted(Object.values(webhooks)))
-    const tools = toolbox(languages).tools.map(({ name }) => name)
+    const tools = toolbox(builtIn).tools.map(({ name }) => name)
     const ofRules = rowsIn("docs/rules.md", "operation").flatMap(([, , names = ""]) => codesIn(names))
     assert.deepStrictEqual(
       ofRules.filter((name) => !tools.includes(name)),
@@ -178,7 +178,7 @@ describe("the documentation", () => {
 
 // ---- helpers ----
 
-const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas(languages))._def.procedures)
+const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas(builtIn))._def.procedures)
 
 /** Operations without an endpoint of the table. */
 const OTHER_OPERATIONS = ["GET /matches/stream", "POST /matches/redact", "POST /local/events", "POST /mcp", "/trpc/*"]

@@ -66,10 +66,11 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@hono/node-server/",
     "pg",
     "uuid",
+    "ws",
     "node:"
   ],
   cli: ["effect", "@effect/cli", "@effect/cli/"],
-  simulator: ["effect", "node:"],
+  simulator: ["effect", "ws", "node:"],
   console: [
     "preact",
     "preact/",
@@ -92,6 +93,8 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   sql: ["runtimes"],
   x: ["http", "demo"],
   firehose: ["http", "demo"],
+  bluesky: ["http", "local", "demo"],
+  runtimes: ["http"],
   telemetry: ["http"],
   remote: ["http"],
   webhooks: ["http"]

@@ -59,7 +59,8 @@ describe("the module graph", () => {
 describe("a platform", () => {
   it("is named in its own files, in the list of platforms and in examples only", () => {
     const named = [...texts].flatMap(([path, text]) =>
-      OWN.some((own) => path.startsWith(own)) || !/["'`](x|firehose)["'`]|["'](x|firehose)\./.test(codeOf(text))
+      OWN.some((own) => path.startsWith(own)) ||
+      !/["'`](x|firehose|bluesky)["'`]|["'](x|firehose|bluesky)\./.test(codeOf(text))
         ? []
         : [path]
     )
@@ -84,14 +85,17 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>
 
 const OWN = [
   "core/syntax/x/",
+  "core/syntax/bluesky/",
   "core/syntax/firehose/",
   "core/syntax/translation/",
   "core/languages/",
   "adapters/x/",
   "adapters/firehose/",
+  "adapters/bluesky/",
   "simulator/",
   "adapters/demo/",
   "app/platforms.ts",
+  "cli/simulate.ts",
   "app/settings.ts",
   // The x axis of a chart.
   "console/coverage/VolumeChart.tsx",

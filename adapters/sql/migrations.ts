@@ -702,6 +702,21 @@ export const migrations = {
       add column grant_id uuid, add column client text, add column expires_at timestamptz(3), add column own_rule uuid,
       add column suspended_reason text, add column gap_tries smallint, add column end_tries smallint not null default 0`
     yield* sql`create unique index webhooks_subscription on webhooks (subscription) where subscription is not null`
+  }),
+
+  "0028_stored_posts": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The authors of posts on platforms that withdraw posts in their stream.
+    yield* sql`create table stored_posts (
+      platform text not null,
+      post_id text not null,
+      author text not null,
+      at timestamptz(3) not null,
+      noted_at timestamptz(3) not null default now(),
+      primary key (platform, post_id)
+    )`
+    yield* sql`create index stored_posts_of_author on stored_posts (platform, author, at)`
+    yield* sql`create index stored_posts_by_age on stored_posts (noted_at)`
   })
 }
 
@@ -725,7 +740,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0024_retired_rules_of_account": true,
   "0025_indexes_for_pages": true,
   "0026_grants": true,
-  "0027_subscriptions": true
+  "0027_subscriptions": true,
+  "0028_stored_posts": true
 }
 
 /** From versions that did not share a store with other servers. */

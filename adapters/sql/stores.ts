@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import type { EventLog } from "../../core/backtests/EventLog.ts"
 import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
+import type { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { Disk } from "../../core/disk/Disk.ts"
 import type { GrantStore } from "../../core/grants/GrantStore.ts"
@@ -26,6 +27,7 @@ import * as SqlPostCounts from "./SqlPostCounts.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlServers from "./SqlServers.ts"
 import * as SqlShadowStore from "./SqlShadowStore.ts"
+import * as SqlStoredPosts from "./SqlStoredPosts.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
@@ -39,6 +41,7 @@ export const layer: Layer.Layer<
   | WebhookStore
   | LimitStore
   | LookUpRounds
+  | StoredPosts
   | PostCounts
   | ShadowStore
   | ClaimStore
@@ -55,6 +58,7 @@ export const layer: Layer.Layer<
   SqlWebhookStore.layer,
   SqlLimitStore.layer,
   SqlLookUpRounds.layer,
+  SqlStoredPosts.layer,
   SqlPostCounts.layer,
   SqlShadowStore.layer,
   SqlClaimStore.layer,

@@ -11,9 +11,10 @@ import { useCasesOn } from "../../app/composition.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
+import { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
-import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import { GrantStore } from "../../core/grants/GrantStore.ts"
+import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { firehose } from "../../core/languages/firehose.ts"
 import { x } from "../../core/languages/x.ts"
@@ -65,6 +66,7 @@ const otherStores = Layer.mergeAll(
   Layer.mock(EventLog, {}),
   Layer.mock(WebhookStore, {}),
   Layer.mock(LookUpRounds, {}),
+  Layer.mock(StoredPosts, {}),
   Layer.mock(PostCounts, {}),
   Layer.mock(ShadowStore, {}),
   Layer.mock(ClaimStore, {}),

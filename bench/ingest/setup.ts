@@ -4,7 +4,10 @@ import { type Chunk, Effect, Either, Layer, Option, Queue, Redacted, Stream } fr
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import type { Announcements } from "../../adapters/sql/Announcements.ts"
 import * as SqlStores from "../../adapters/sql/stores.ts"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { Redactions } from "../../core/compliance/Redactions.ts"
+import { Withdrawals } from "../../core/compliance/Withdrawals.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { type AccountId, Ids, type RuleId } from "../../core/model/Ids.ts"
@@ -18,6 +21,8 @@ import { languageOf } from "../../fixtures/languages.ts"
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
   PostBudget.layer.pipe(
     Layer.provideMerge(Registrations.layerWithChanges),
+    Layer.provideMerge(Layer.provide(Withdrawals.layer, Redactions.layer)),
+    Layer.provideMerge(RecentEvents.layerWith({ keep: 0 })),
     Layer.provideMerge(Keys.layer),
     Layer.provideMerge(Platforms.layer),
     Layer.provideMerge(SqlStores.layer),

@@ -77,6 +77,8 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
         ...unchanged({ ...ledger, replayingSince: Option.none() }),
         gaps: [{ ...gapWithin(signal), cause: signal.cause, isSuspected: false }]
       }
+    case "Withdrawn":
+      return unchanged(ledger)
     case "Suspected":
       return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "stall", isSuspected: true }] }
   }

@@ -4,6 +4,7 @@
  */
 import { Cause, Clock, Effect, Layer, Stream } from "effect"
 import { PostBudget } from "../budget/PostBudget.ts"
+import { Withdrawals } from "../compliance/Withdrawals.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Failpoints } from "../model/Failpoints.ts"
@@ -19,7 +20,7 @@ import { type CoverageOptions, pipeline, retryForever } from "./pipeline.ts"
 export const layer: Layer.Layer<
   never,
   never,
-  Platforms | Registrations | RuleStore | MatchStore | ShadowStore | StreamStore | PostBudget | Ids
+  Platforms | Registrations | RuleStore | MatchStore | ShadowStore | StreamStore | PostBudget | Withdrawals | Ids
 > = Layer.scopedDiscard(
   Effect.gen(function* () {
     const platforms = yield* Platforms
@@ -30,6 +31,7 @@ export const layer: Layer.Layer<
       shadows: yield* ShadowStore,
       streams: yield* StreamStore,
       budget: yield* PostBudget,
+      withdrawals: yield* Withdrawals,
       ids: yield* Ids,
       failpoints: yield* Failpoints
     }

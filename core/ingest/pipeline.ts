@@ -20,6 +20,7 @@ import {
   Stream
 } from "effect"
 import type { PostBudget } from "../budget/PostBudget.ts"
+import type { Withdrawals, Withdrawn } from "../compliance/Withdrawals.ts"
 import {
   afterRestart,
   afterSignal,
@@ -45,6 +46,7 @@ export interface Services extends FanOutServices {
   readonly shadows: ShadowStore["Type"]
   readonly streams: StreamStore["Type"]
   readonly budget: PostBudget["Type"]
+  readonly withdrawals: Withdrawals["Type"]
   readonly failpoints: Failpoints["Type"]
 }
 
@@ -104,8 +106,9 @@ export const pipeline = (
         if (Chunk.isEmpty(chunks)) break
         rest = [...rest, ...Chunk.flatten(chunks)]
       }
-      const items = rest.slice(0, BATCH)
-      rest = rest.slice(BATCH)
+      const size = batchSizeOf(rest)
+      const items = rest.slice(0, size)
+      rest = rest.slice(size)
       return items
     })
     // Batches get their order here, so one is prepared at a time.
@@ -133,6 +136,18 @@ const eventsIn = (items: Iterable<Signal>): number => {
   for (const { _tag } of items) if (_tag === "Event") count++
   return count
 }
+
+/** A batch ends with what is withdrawn: the cursor of the next one shows that this is obeyed. */
+const batchSizeOf = (items: ReadonlyArray<Signal>): number => {
+  const first = items.findIndex(isWithdrawn)
+  const next = first < 0 ? -1 : items.findIndex((item, index) => index > first && !isWithdrawn(item))
+  return Math.min(BATCH, first < 0 || next < 0 ? items.length : next)
+}
+
+const isWithdrawn = (item: Signal): item is Withdrawn => item._tag === "Withdrawn"
+
+const cursorOf = (item: Signal): Option.Option<string> =>
+  item._tag === "Event" ? item.delivery.cursor : Option.fromNullable(item._tag === "Alive" ? item.cursor : undefined)
 
 const QUEUE_CHUNKS = 16
 
@@ -173,6 +188,8 @@ class Writer {
   private batch: number
   /** Waits until the last batch is stored. */
   private lastStored: Effect.Effect<void> = Effect.void
+  /** The last batch ended with posts to withdraw. */
+  private isWithdrawing = false
   /** Rules with their rules of the platform that have received an event. */
   private readonly inEffect = new Set<string>()
   /** The last outage of the store. */
@@ -194,18 +211,23 @@ class Writer {
     return Effect.gen(this, function* () {
       const coverage = yield* this.coverageAfter(items)
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
-      const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
+      const last = Arr.findLast(items, (item) => Option.isSome(cursorOf(item)))
+      const withdrawn = items.filter(isWithdrawn)
       const [intact, damaged] = Arr.partition(deliveries, (delivery) => delivery.damaged !== undefined)
-      const cursor = Option.flatMap(last, ({ cursor }) => cursor)
+      const cursor = Option.flatMap(last, cursorOf)
       const batch = ++this.batch
       const progress = coverage && { platform: this.platform.id, ...coverage, cursor, batch }
       const fannedOut = yield* Effect.exit(this.fanOut(intact))
       const previous = this.lastStored
+      if (this.isWithdrawing) yield* previous
+      this.isWithdrawing = withdrawn.length > 0
+      yield* Effect.orDie(this.retry(this.services.withdrawals.note(this.platform, deliveries)))
       const stored = yield* Deferred.make<void>()
       this.lastStored = Deferred.await(stored)
       return Effect.gen(this, function* () {
         for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
         yield* this.store(intact, { progress, previous, fannedOut })
+        yield* this.withdraw(withdrawn)
         yield* Deferred.succeed(stored, undefined)
       })
     })
@@ -268,6 +290,19 @@ class Writer {
       ),
       // A defect caused by one event must not stop the others.
       Effect.catchAllDefect((defect) => Effect.zipRight(previous, this.storeHalves(deliveries, progress, defect)))
+    )
+  }
+
+  private withdraw(withdrawn: ReadonlyArray<Withdrawn>): Effect.Effect<void> {
+    if (withdrawn.length === 0) return Effect.void
+    return this.retry(
+      Effect.catchTag(this.services.withdrawals.withdraw(this.platform, withdrawn), "PlatformNotConfigured", Effect.die)
+    ).pipe(
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.interrupt
+          : Effect.logError(`Cannot remove posts that "${this.platform.id}" has withdrawn`, cause)
+      )
     )
   }
 

@@ -14,6 +14,8 @@ export interface Language {
   readonly id: string
   /** Display name: `X`. */
   readonly name: string
+  /** The name of the platform whose language its filters are written in, with other operators. */
+  readonly writtenAs?: string
   /** Completes a sentence such as "Earshot watches X posts". */
   readonly watches: string
   /** `premium`: the platform limits the number of rules. */

@@ -4,7 +4,8 @@ import type { Checked, CheckOptions } from "../syntax/expression/checked.ts"
 import { printX } from "../syntax/translation/print.ts"
 import { rawTextOfFirehose, toX } from "../syntax/translation/toX.ts"
 import { posts } from "../syntax/translation/witness/post.ts"
-import { edits } from "../syntax/x/edits.ts"
+import { xDialect } from "../syntax/x/Dialect.ts"
+import { editsOf } from "../syntax/x/edits.ts"
 import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
 import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
@@ -44,7 +45,7 @@ function languageWith(maxLength: number): Language {
       titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"]),
       summaryOf: xSummary
     },
-    edits,
+    edits: editsOf(xDialect, fieldNames),
     target: { clause: toX, rawText: rawTextOfFirehose, print: printX, isUnsatisfiable: () => false },
     examples: posts
   }

@@ -100,6 +100,8 @@ export interface Delivery {
   /** Set if the payload is not what the platform sent: the event becomes a dead letter, with its text. */
   readonly damaged?: { readonly reason: string; readonly text: string }
   readonly platformRuleIds: ReadonlyArray<string>
+  /** The platform's id of the account that made the post. Absent if the platform withdraws nothing in its stream. */
+  readonly author?: string
   /** The account that sent the event: only its rules match. Absent for an event that all accounts share. */
   readonly sender?: AccountId
   /** Resume position once this delivery is durable. None if the platform cannot replay. */
@@ -140,8 +142,8 @@ export type GapCause = typeof GapCause.Type
 /** A signal of a platform's stream, in order. Times are in milliseconds. */
 export type Signal =
   | { readonly _tag: "Event"; readonly delivery: Delivery }
-  /** The stream showed at `at` that it is open. Everything before was delivered. */
-  | { readonly _tag: "Alive"; readonly at: number }
+  /** The stream showed at `at` that it is open. Everything before was delivered. `cursor`: where it then resumes. */
+  | { readonly _tag: "Alive"; readonly at: number; readonly cursor?: string }
   /**
    * The platform is watched. If `since` is before `at`, it replays the events since then, until `CaughtUp`. `askedSince`:
    * it was asked for the events since then, without guarantee; `Replayed` follows if there is evidence.
@@ -157,6 +159,15 @@ export type Signal =
   | ({ readonly _tag: "Lost"; readonly cause: "unreadable" | "stall"; readonly detail: string } & Period)
   /** Events of this period may be missing, without proof. */
   | ({ readonly _tag: "Suspected"; readonly detail: string } & Period)
+  /**
+   * A post, or all posts of an account until a time in milliseconds, may no longer be shown. Cursors of earlier events
+   * must lie before it: it comes again until it is obeyed.
+   */
+  | {
+      readonly _tag: "Withdrawn"
+      readonly reason: "deleted" | "withheld"
+      readonly what: { readonly postId: string } | { readonly author: string; readonly until: number }
+    }
 
 /**
  * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform

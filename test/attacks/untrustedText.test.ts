@@ -9,7 +9,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Option } from "effect"
-import { languages } from "../../app/platforms.ts"
+import { builtIn } from "../../app/platforms.ts"
 import { matchLine } from "../../cli/matchLine.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { Treatment } from "../../gateway/mcp/untrusted.ts"
@@ -331,7 +331,7 @@ const assertLine = async (id: string): Promise<void> => {
   const match = await newest()
   assert.strictEqual(match.platform_post_id, id)
   for (const columns of [Option.none(), Option.some(80)]) {
-    const line = matchLine(match, { rule: match.rule_id, columns, languages })
+    const line = matchLine(match, { rule: match.rule_id, columns, languages: builtIn })
     assert.notMatch(line.replace("\u001b[2m", "").replace("\u001b[22m", ""), forTerminal, id)
   }
 }

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { z } from "zod"
-import { languages } from "../../app/platforms.ts"
+import { builtIn } from "../../app/platforms.ts"
 import { toolbox } from "../../gateway/mcp/tools.ts"
 import { eventually } from "../eventually.ts"
 import { draft, call as post, xPost } from "../gateway/client.ts"
@@ -290,7 +290,7 @@ describe("MCP Inspector", () => {
 
   it("lists every tool over standard input and output", async () => {
     const { tools } = await inspector(["node", join(ROOT, "dist/main.js"), "mcp"])("--method", "tools/list")
-    assert.lengthOf(tools ?? [], toolbox(languages).tools.length)
+    assert.lengthOf(tools ?? [], toolbox(builtIn).tools.length)
   })
 })
 

@@ -1,8 +1,10 @@
 /** Runs the platform contract on every adapter: in process, and over real sockets to the simulator. */
 
-import { Effect, Either, Layer, Redacted } from "effect"
+import { Clock, Effect, Either, Layer, Redacted } from "effect"
+import * as Bluesky from "../../adapters/bluesky/Bluesky.ts"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import * as WebSockets from "../../adapters/runtimes/webSockets.ts"
 import * as X from "../../adapters/x/X.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -55,6 +57,30 @@ platformContract({
 })
 
 platformContract({ name: "firehose over the wire", id: "firehose", open: overTheWire("firehose") })
+
+platformContract({
+  name: "bluesky over the wire",
+  id: "bluesky",
+  open: Effect.gen(function* () {
+    const simulator = yield* Simulator.make({ seed: 1 })
+    const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+    const adapter = Layer.provide(Bluesky.layerWith({ baseUrl }), WebSockets.layer)
+    const context = yield* Layer.build(Layer.provideMerge(adapter, services))
+    const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get("bluesky")).pipe(
+      Effect.provide(context)
+    )
+    return {
+      platform,
+      publish: (text) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const rkey = `3l${++lastNumber}`
+          simulator.jetstream.publish({ did: "did:plc:a", commit: { rkey, record: { text } } }, now)
+          return `at://did:plc:a/app.bsky.feed.post/${rkey}`
+        })
+    }
+  }),
+  skip: { "inventory marks a foreign rule, and unregister ignores it": "Bluesky holds no rules" }
+})
 
 // ---- helpers ----
 

@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
 import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
-import type { PlatformId } from "../../fixtures/languages.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
 import { untilTrue } from "../eventually.ts"
 
@@ -16,7 +15,7 @@ export interface Fixture {
 
 export interface Subject {
   readonly name: string
-  readonly id: PlatformId
+  readonly id: string
   readonly open: Effect.Effect<Fixture, unknown, Scope.Scope>
   /** Test title to the reason why it does not apply. */
   readonly skip?: Readonly<Record<string, string>>

@@ -8,13 +8,13 @@ import { Effect, Either, Option } from "effect"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { platformSchemas } from "../../api/platformSchemas.ts"
-import { languages } from "../../app/platforms.ts"
+import { builtIn } from "../../app/platforms.ts"
 import { issuerAt } from "../../core/grants/Grants.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
 import { makeRouter } from "../../gateway/trpc/router.ts"
-import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryStores } from "../stores/memoryStores.ts"
+import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, serveWith, service, serviceOn, X_LIMIT } from "./inProcess.ts"
 import { connected } from "./oauth/flow.ts"
 
@@ -177,7 +177,7 @@ const textual = (input: Input) =>
 
 const trpcOperations = (): ReadonlyArray<Operation> =>
   Object.entries(
-    makeRouter(platformSchemas(languages))._def.procedures as unknown as Readonly<Record<string, Procedure>>
+    makeRouter(platformSchemas(builtIn))._def.procedures as unknown as Readonly<Record<string, Procedure>>
   ).map(
     ([
       path,

@@ -1,7 +1,10 @@
 /** Whole months on a fake platform: the budget is not exceeded, and only the rules with the most posts are paused. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, Option, Queue, type Scope, Stream } from "effect"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { Redactions } from "../../core/compliance/Redactions.ts"
+import { Withdrawals } from "../../core/compliance/Withdrawals.ts"
 import { makeCoverageOf } from "../../core/coverage/coverageOf.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
@@ -284,11 +287,13 @@ class CountingPlatform extends FakePlatform {
   }
 }
 
-const layer = Layer.mergeAll(Rules.layer, Status.layer).pipe(
+const layer = Layer.mergeAll(Rules.layer, Status.layer, Withdrawals.layer).pipe(
+  Layer.provideMerge(Redactions.layer),
   Layer.provideMerge(PostBudget.layer),
   Layer.provideMerge(Registrations.layerWithChanges),
   Layer.provideMerge(quotas()),
   Layer.provideMerge(Platforms.layer),
+  Layer.provideMerge(RecentEvents.layerWith({ keep: 0 })),
   Layer.provideMerge(memoryStores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
 )

@@ -9,6 +9,8 @@ import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import * as Enforcer from "../../core/budget/Enforcer.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
+import { Redactions } from "../../core/compliance/Redactions.ts"
+import { Withdrawals } from "../../core/compliance/Withdrawals.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -29,6 +31,7 @@ import { memoryMatches } from "../stores/memoryMatches.ts"
 import { memoryPostCounts } from "../stores/memoryPostCounts.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
 import { memoryShadows } from "../stores/memoryShadows.ts"
+import { memoryStoredPosts } from "../stores/memoryStoredPosts.ts"
 import { memoryStreams } from "../stores/memoryStreams.ts"
 import { SimulatedClock, settle } from "./SimulatedClock.ts"
 import { TrafficRecorder } from "./TrafficRecorder.ts"
@@ -143,6 +146,8 @@ const layerOf = (
   )
   return Rules.layer.pipe(
     Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges)),
+    Layer.provideMerge(Withdrawals.layer),
+    Layer.provideMerge(Redactions.layer),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
@@ -150,7 +155,7 @@ const layerOf = (
     Layer.provideMerge(
       Layer.provideMerge(
         Layer.provideMerge(Layer.provideMerge(memoryShadows, memoryMatches), memoryStreams),
-        Layer.mergeAll(memoryRules, memoryPostCounts, memoryKeys)
+        Layer.mergeAll(memoryRules, memoryPostCounts, memoryStoredPosts, memoryKeys)
       )
     ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import type { EventLog } from "../../core/backtests/EventLog.ts"
 import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
+import type { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import type { GrantStore } from "../../core/grants/GrantStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
@@ -22,6 +23,7 @@ import { memoryMatches } from "./memoryMatches.ts"
 import { memoryPostCounts } from "./memoryPostCounts.ts"
 import { memoryRules } from "./memoryRules.ts"
 import { memoryShadows } from "./memoryShadows.ts"
+import { memoryStoredPosts } from "./memoryStoredPosts.ts"
 import { memoryStreams } from "./memoryStreams.ts"
 import { memoryWebhooks } from "./memoryWebhooks.ts"
 
@@ -35,6 +37,7 @@ export type Stores =
   | WebhookStore
   | LimitStore
   | LookUpRounds
+  | StoredPosts
   | PostCounts
   | ShadowStore
   | ClaimStore
@@ -44,6 +47,7 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryEvents,
   memoryLimits,
   memoryLookUpRounds,
+  memoryStoredPosts,
   memoryPostCounts,
   memoryClaims
 ).pipe(

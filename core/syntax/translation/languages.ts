@@ -21,10 +21,13 @@ export const toXLanguage = (code: string): XLanguage | undefined => {
   if (!isLanguage(code)) {
     return undefined
   }
-  const old = oldCodes.get(code) ?? code
+  const old = oldCode(code)
   const found = xLanguages.find((language) => language.code.toLowerCase() === old)
   return found && { code: found.code, shared: found.code.toLowerCase().startsWith("zh-") }
 }
+
+/** The code that X still uses for a language. */
+export const oldCode = (code: string): string => oldCodes.get(code) ?? code
 
 // ---- helpers ----
 

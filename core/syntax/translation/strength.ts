@@ -32,6 +32,8 @@ const byField: ReadonlyMap<Field, Strength> = new Map([
   ["x.source", strengths.kind],
   ["x.is", strengths.kind],
   ["x.has", strengths.kind],
+  ["bluesky.domain", strengths.site],
+  ["bluesky.label", strengths.kind],
   ["firehose.url", strengths.site],
   ["firehose.domain", strengths.site],
   ["firehose.publish_time", strengths.kind],

@@ -1,4 +1,4 @@
-/** Translates an X clause to Firehose. */
+/** Translates a clause of X or Bluesky to Firehose. */
 import type { Field } from "../expression/expression.ts"
 import { escapeTerm } from "../firehose/printer.ts"
 import { parse } from "../x/language.ts"
@@ -87,6 +87,8 @@ function equals(field: Field, value: string, positive: boolean): ClauseTranslati
       const reason = "Firehose has no tags, so the plain word matches too"
       return "impossible" in translation ? translation : { ...translation, wider: true, narrower: false, reason }
     }
+    case "bluesky.domain":
+      return exact([`domain:${value}`], "The same host, of the page itself")
     case "x.is": {
       const kind = kindsOfPost.get(value)
       if (kind === undefined) {

@@ -1,14 +1,20 @@
-/** Translates a Firehose clause to X. */
+/** Translates a clause of Firehose or Bluesky to X. */
 import type { Field, WildcardSign } from "../expression/expression.ts"
 import { isLanguage } from "../firehose/labels.ts"
 import { parse } from "../firehose/language.ts"
+import { xDialect } from "../x/Dialect.ts"
 import { tokens } from "../x/tokens.ts"
+import { languages } from "../x/vocabulary.ts"
 import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
-import { toXLanguage } from "./languages.ts"
+import { oldCode, toXLanguage } from "./languages.ts"
+import { type PostTarget, postClause } from "./postClauses.ts"
 import type { TranslationTarget } from "./target.ts"
 import { wordsToX } from "./words.ts"
 
-export const toX: TranslationTarget["clause"] = (predicate, raw) => {
+export const toX: TranslationTarget["clause"] = (predicate, raw, positive) => {
+  if (predicate._tag === "Sample" || ("field" in predicate && /^(x|bluesky)\./.test(predicate.field))) {
+    return postClause(predicate, positive, posts)
+  }
   switch (predicate._tag) {
     case "Phrase":
       return phrase(predicate.field, predicate.words, raw, predicate.slop)
@@ -38,6 +44,25 @@ export const rawTextOfFirehose: TranslationTarget["rawText"] = (source) => {
 }
 
 // ---- helpers ----
+
+const ACCOUNTS = "Accounts of Bluesky and of X are not the same"
+
+/** For a clause of Bluesky. */
+const posts: PostTarget = {
+  dialect: xDialect,
+  languageCode: (code) => languages.find((known) => known.code.toLowerCase().split("-")[0] === oldCode(code))?.code,
+  reasons: [
+    ["x.from", ACCOUNTS],
+    ["x.to", ACCOUNTS],
+    ["x.mention", ACCOUNTS],
+    ["bluesky.quotes", "X has no operator for quotes of a post or an account"],
+    ["bluesky.label", "X has no labels of posts"],
+    ["bluesky.alt", "X does not search the descriptions of images"],
+    ["x.has", "X does not search the descriptions of images"],
+    ["x.", "Posts of Bluesky and of X are not the same"]
+  ],
+  absentKinds: new Map()
+}
 
 function phrase(field: string, words: ReadonlyArray<string>, raw: string | undefined, slop: number): ClauseTranslation {
   const source = { words, raw, slop }

@@ -56,6 +56,9 @@ export interface Translation {
 }
 
 export interface SourceLanguage {
+  readonly name?: string
+  /** The name of the language that its filters are written in, if it is that of another platform. */
+  readonly writtenAs?: string
   readonly checkInTurns: (text: string, options?: FixOptions) => Turns<Checked>
 }
 
@@ -88,7 +91,7 @@ export function* translateInTurns(
     return { text: undefined, fidelity: "impossible", clauses: [], reason, source: undefined, target: undefined }
   }
   const source = valid.expression
-  const translator = new Translator(text, to)
+  const translator = new Translator(text, { from: language, to })
   const part = yield* translator.translate(source, true)
   yield
   const translated = translator.finish(part)
@@ -108,6 +111,7 @@ const STEPS_PER_PREDICATE = 8_000
 
 class Translator {
   readonly source: string
+  readonly from: SourceLanguage
   readonly to: TargetLanguage
   readonly outcomes: Array<ClauseOutcome> = []
   private readonly pace = new Pace()
@@ -116,8 +120,9 @@ class Translator {
   /** The clause of the last phrase: a clause may have thousands of them, with the same span. */
   private last: { readonly span: Span; readonly rawText: string | undefined } | undefined
 
-  constructor(source: string, to: TargetLanguage) {
+  constructor(source: string, { from, to }: { readonly from: SourceLanguage; readonly to: TargetLanguage }) {
     this.source = source
+    this.from = from
     this.to = to
   }
 
@@ -322,9 +327,24 @@ class Translator {
   }
 
   private outcome(span: Span, reason: string, strength: Strength = strengths.kind): ClauseOutcome {
-    const outcome = { span, strength, translated: true, isNeedless: false, wider: false, narrower: false, reason }
+    const outcome = {
+      span,
+      strength,
+      translated: true,
+      isNeedless: false,
+      wider: false,
+      narrower: false,
+      reason: this.inWordsOfSource(reason)
+    }
     this.outcomes.push(outcome)
     return outcome
+  }
+
+  /** Reasons name the language that a filter is written in. */
+  private inWordsOfSource(reason: string): string {
+    const { name, writtenAs } = this.from
+    if (name === undefined || writtenAs === undefined || writtenAs === this.to.name) return reason
+    return reason.replace(new RegExp(`\\b${writtenAs}\\b`, "g"), name)
   }
 
   private fail(reason: string): undefined {

@@ -114,6 +114,12 @@ export const wordsToX = (
   return differences.translation(clause, `${target.length > 1 ? "The same words" : "The same word"} in ${field.name}`)
 }
 
+export const quoteForX = (words: ReadonlyArray<string>): string => {
+  const [only = ""] = words
+  const bare = words.length === 1 && isPlainWord(only) && !stopWords.has(only) && only !== "not"
+  return bare ? only : `"${words.join(" ")}"`
+}
+
 export const hasUnspacedScript = (text: string): boolean => unspacedScripts.test(text)
 
 // ---- helpers ----
@@ -137,12 +143,6 @@ function hasSigma(word: string): boolean {
 /** Removes the distinctions that X ignores: variation selectors and the final sigma. */
 function normalizedForX(word: string): string {
   return isPlainWord(word) ? word : word.replace(/[\ufe00-\ufe0f]/g, "").replaceAll("ς", "σ")
-}
-
-function quoteForX(words: ReadonlyArray<string>): string {
-  const [only = ""] = words
-  const bare = words.length === 1 && isPlainWord(only) && !stopWords.has(only) && only !== "not"
-  return bare ? only : `"${words.join(" ")}"`
 }
 
 function equal(a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean {

@@ -1,5 +1,6 @@
 /** The AST of a rule: one node per clause, with its span. Parentheses are kept only as structure. */
 import type { Span } from "../issues/issue.ts"
+import type { Operator } from "./operators.ts"
 
 export type XNode = OrNode | AndNode | NotNode | Leaf
 
@@ -50,6 +51,7 @@ export interface TagNode {
 
 export interface OperatorNode {
   readonly _tag: "Operator"
+  readonly operator: Operator
   /** Canonical name, never an alias. */
   readonly name: string
   /** As written, without quotes or brackets, unescaped. */

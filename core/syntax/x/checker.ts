@@ -2,13 +2,14 @@
 
 import type { Report } from "../issues/Report.ts"
 import { type AndNode, isLeaf, type Leaf, type OperatorNode, type OrNode, type XNode } from "./ast.ts"
+import type { Dialect } from "./Dialect.ts"
 import { checkLeaf } from "./leaves.ts"
-import { choiceOf, operatorNamed } from "./operators.ts"
+import { choiceOf } from "./operators.ts"
 import { printLeaf } from "./printer.ts"
 import { stopWords } from "./vocabulary.ts"
 
-export const checkRule = (report: Report, root: XNode): void => {
-  const checker = new Checker(report)
+export const checkRule = (report: Report, root: XNode, dialect: Dialect): void => {
+  const checker = new Checker(report, dialect)
   checker.visit(root, true, undefined)
   checker.root(root)
 }
@@ -18,10 +19,12 @@ export const checkRule = (report: Report, root: XNode): void => {
 class Checker {
   private readonly text: string
   private readonly report: Report
+  private readonly dialect: Dialect
 
-  constructor(report: Report) {
+  constructor(report: Report, dialect: Dialect) {
     this.text = report.text
     this.report = report
+    this.dialect = dialect
   }
 
   /** `or` is the outermost `Or` around the node. */
@@ -47,7 +50,7 @@ class Checker {
         this.visit(node.clause, false, or)
         return
       default:
-        checkLeaf(this.report, node)
+        checkLeaf(this.report, node, this.dialect)
         if (node._tag === "Operator") {
           this.checkOperator(node, positive, or)
         }
@@ -108,10 +111,7 @@ class Checker {
 
   private checkOperator(node: OperatorNode, positive: boolean, or: OrNode | undefined): void {
     const { start, end } = node.span
-    const operator = operatorNamed(node.name)
-    if (operator === undefined) {
-      return
-    }
+    const { operator } = node
     const choice = operator.value === "choice" ? choiceOf(operator.choices, node.value.toLowerCase()) : undefined
     if (positive && choice?.negation === "always") {
       const clause = this.text.slice(start, end)
@@ -176,7 +176,7 @@ class Checker {
   private checkSingleValues(node: AndNode): void {
     let singles: Map<string, OperatorNode> | undefined
     for (const clause of node.clauses) {
-      if (clause._tag !== "Operator" || operatorNamed(clause.name)?.single !== true) {
+      if (clause._tag !== "Operator" || !clause.operator.single) {
         continue
       }
       singles ??= new Map()
@@ -259,7 +259,7 @@ function hasStandalone(node: XNode): boolean {
     case "Keyword":
       return node.text.length > MAX_STOP_WORD_LENGTH || !stopWords.has(node.text.toLowerCase())
     case "Operator":
-      return operatorNamed(node.name)?.use !== "conjunction-required"
+      return node.operator.use !== "conjunction-required"
     default:
       return true
   }

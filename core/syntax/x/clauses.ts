@@ -5,16 +5,16 @@ import type { Edit } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
-import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
+import type { Operator } from "./operators.ts"
 import { removal } from "./removal.ts"
 import type { Token } from "./token.ts"
-import { type UnavailableOperator, unavailableOperator } from "./unavailable.ts"
+import type { UnavailableOperator } from "./unavailable.ts"
 
 // operator := name ":" value
 export const parseOperator = (cursor: Cursor, token: Token): XNode => {
   const written = cursor.text.slice(token.start, token.colon)
   const name = written.toLowerCase()
-  const operator = operatorNamed(name)
+  const operator = cursor.dialect.operatorNamed(name)
   const span = { start: token.start, end: token.end }
   if (operator === undefined) {
     unknownOperator(cursor, token, name)
@@ -29,6 +29,7 @@ export const parseOperator = (cursor: Cursor, token: Token): XNode => {
   }
   return {
     _tag: "Operator",
+    operator,
     name: operator.name,
     value: cursor.content(value),
     span: { start: token.start, end: value.end },
@@ -116,7 +117,7 @@ function checkForm(cursor: Cursor, token: Token, operator: Operator): boolean {
     return true
   }
   const fix = () => report.fix("Put the value in quotes", start, token.end, `"${value}"`)
-  if (token.innerColon >= 0) {
+  if (token.innerColon >= 0 && operator.value !== "own") {
     const message = "A value that contains a colon needs quotes"
     const expected = [`${operator.name}:"…"`]
     report.error("unquoted-colon", token.innerColon, token.innerColon + 1, message, { expected, fix: fix() })
@@ -148,12 +149,12 @@ function unknownOperator(cursor: Cursor, token: Token, name: string): void {
     })
     return
   }
-  const known = unavailableOperator(name)
+  const known = cursor.dialect.unavailableOperator(name)
   if (known !== undefined) {
     unavailable(cursor, token, known)
     return
   }
-  const near = report.nearest(name, operatorNames())
+  const near = report.nearest(name, cursor.dialect.operatorNames())
   const hint = near === undefined ? "" : `: did you mean "${near}:"?`
   report.error("unknown-operator", start, end, `Unknown operator "${cursor.text.slice(start, colon)}:"${hint}`, {
     expected: near === undefined ? ["a known operator", "quotes around the text"] : [`${near}:`],
@@ -206,13 +207,13 @@ function checkWord(cursor: Cursor, token: Token): void {
     const message = "This emoji carries a variation selector and needs quotes"
     report.error("emoji-needs-quotes", start, end, message, { expected: [`"${word}"`], fix })
   } else if (word.endsWith("*") && word !== "*" && !isPunctuated(word.slice(0, -1))) {
-    report.warning("no-wildcards", start, end, '"*" is not a wildcard: X compares whole words', {
+    report.warning("no-wildcards", start, end, `"*" is not a wildcard: ${cursor.dialect.name} compares whole words`, {
       fix: report.fix('Remove "*"', end - 1, end, "")
     })
   } else if (/^NEAR\/\d+$/.test(word)) {
     warnNear(cursor, token)
   } else if (isPunctuated(word)) {
-    const message = `X reads "${word.slice(0, 40)}" as a phrase of the words between its punctuation: put it in quotes to be safe`
+    const message = `${cursor.dialect.name} reads "${word.slice(0, 40)}" as a phrase of the words between its punctuation: put it in quotes to be safe`
     report.warning("keyword-punctuation", start, end, message, { fix })
   }
 }

@@ -1,19 +1,22 @@
 /** The parser's cursor over the tokens of a rule. */
 
 import type { Report } from "../issues/Report.ts"
+import type { Dialect } from "./Dialect.ts"
 import { lex } from "./lexer.ts"
 import type { Token } from "./token.ts"
 
 export class Cursor {
   readonly text: string
   readonly report: Report
+  readonly dialect: Dialect
   readonly tokens: ReadonlyArray<Token>
   at = 0
   private readonly last: Token
 
-  constructor(report: Report) {
+  constructor(report: Report, dialect: Dialect) {
     this.text = report.text
     this.report = report
+    this.dialect = dialect
     this.tokens = lex(report)
     this.last = this.tokens[this.tokens.length - 1] ?? endToken
   }

@@ -6,23 +6,31 @@ import { keyOf } from "../edits/FilterEdits.ts"
 import { likeWords, slopFor } from "../edits/words.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
-import { coarseFields } from "../expression/FieldNames.ts"
+import { coarseFields, type FieldNames } from "../expression/FieldNames.ts"
 import { areaInCircle } from "../expression/geometry.ts"
 import type { Leaf, OperatorNode, PhraseNode, XNode } from "./ast.ts"
 import { isLeaf } from "./ast.ts"
 import { isAsciiAlphanumeric } from "./characters.ts"
-import { fieldNames } from "./fieldNames.ts"
+import type { Dialect } from "./Dialect.ts"
 import { parse } from "./language.ts"
 import { tagFields } from "./lower.ts"
-import { limits, type Operator, operatorNamed } from "./operators.ts"
+import { limits } from "./operators.ts"
 import { print, printLeaf } from "./printer.ts"
 import { tokens } from "./tokens.ts"
 import { type Circle, circleOf, parts, rangeOf } from "./values.ts"
 
-/** `undefined` if the text is not a filter. */
-export const edits = (text: string): FilterEdits | undefined => {
-  const ast = parse(text, { maxLength: limits.maxLengthEnterprise, fixes: "none" }).rule?.ast
-  if (ast === undefined) return undefined
+/** The changes of a dialect's filters: `undefined` if the text is none. */
+export const editsOf = (dialect: Dialect, fieldNames: FieldNames) => {
+  const coarse = coarseFields(fieldNames)
+  return (text: string): FilterEdits | undefined => {
+    const ast = parse(text, { dialect, maxLength: limits.maxLengthEnterprise, fixes: "none" }).rule?.ast
+    return ast && editsIn(ast, coarse)
+  }
+}
+
+// ---- helpers ----
+
+const editsIn = (ast: XNode, coarse: ReadonlySet<Field>): FilterEdits => {
   const leaves = new Map<string, Leaf>()
   collect(ast, leaves)
   return {
@@ -33,12 +41,12 @@ export const edits = (text: string): FilterEdits | undefined => {
     *replacements(clause, event) {
       const leaf = leaves.get(keyOf(clause))
       if (leaf === undefined) return
-      for (const { node, isNear } of replacementsOf(leaf, event)) yield { text: printLeaf(node), isNear }
+      for (const { node, isNear } of replacementsOf(leaf, event, coarse)) {
+        yield { text: printLeaf(node), isNear }
+      }
     }
   }
 }
-
-// ---- helpers ----
 
 interface NodeReplacement extends Pick<Replacement, "isNear"> {
   readonly node: Leaf
@@ -61,7 +69,8 @@ const pruned = (node: XNode, dropped: ReadonlySet<string>): XNode | undefined =>
   return clauses.length > 1 ? { ...node, clauses } : clauses[0]
 }
 
-function* replacementsOf(node: Leaf, event: EventFields): Generator<NodeReplacement> {
+/** `coarse`: another language or country is a change of detail, another author is not. */
+function* replacementsOf(node: Leaf, event: EventFields, coarse: ReadonlySet<Field>): Generator<NodeReplacement> {
   switch (node._tag) {
     case "Keyword":
     case "Phrase": {
@@ -80,22 +89,20 @@ function* replacementsOf(node: Leaf, event: EventFields): Generator<NodeReplacem
         yield { node: { ...node, text: value }, isNear }
       }
       return
-    case "Operator": {
-      const operator = operatorNamed(node.name)
-      if (operator === undefined) return
-      for (const { value, isNear } of operatorValues(node, operator, event)) yield { node: { ...node, value }, isNear }
-    }
+    case "Operator":
+      for (const { value, isNear } of operatorValues(node, event, coarse)) yield { node: { ...node, value }, isNear }
   }
 }
-
-/** Another language or country is a change of detail, another author is not. */
-const coarse = coarseFields(fieldNames)
 
 interface ValueReplacement extends Pick<Replacement, "isNear"> {
   readonly value: string
 }
 
-function* operatorValues({ value }: OperatorNode, operator: Operator, event: EventFields): Generator<ValueReplacement> {
+function* operatorValues(
+  { value, operator }: OperatorNode,
+  event: EventFields,
+  coarse: ReadonlySet<Field>
+): Generator<ValueReplacement> {
   const { target, single } = operator
   switch (target.test) {
     case "phrase":

@@ -13,7 +13,7 @@ import {
   section,
   table
 } from "../help/page.ts"
-import { forms, limits, type Operator, operators } from "./operators.ts"
+import { type Form, forms, limits, type Operator, operators } from "./operators.ts"
 import { unavailableOperators } from "./unavailable.ts"
 import { languages, stopWords } from "./vocabulary.ts"
 
@@ -76,18 +76,7 @@ const mistakes: ReadonlyArray<Mistake> = [
 export const xHelp: LanguageHelp = {
   summary:
     'A space between clauses means AND, OR in upper case means either, a minus excludes. A clause is a word, a "phrase", a #hashtag, an @mention, a $cashtag or an operator such as from:nasa.',
-  operators: [
-    ...forms.map(({ form, matches, examples: [example = ""] }) => ({ name: form, description: matches, example })),
-    ...operators.flatMap((operator) =>
-      operator.choices.length > 0
-        ? operator.choices.map(({ value, matches, examples: [example = ""] }) => ({
-            name: `${operator.name}:${value}`,
-            description: matches,
-            example
-          }))
-        : [{ name: operator.form, description: describe(operator), example: exampleOf(operator) }]
-    )
-  ],
+  operators: operatorList(forms, operators),
   examples,
   mistakes,
   limits: {
@@ -100,32 +89,14 @@ export const xHelp: LanguageHelp = {
     [
       "# Filters on X",
       "A filter is one line of clauses. It is tested on every new post, including retweets, replies and quotes.",
-      section(
-        "How clauses combine",
-        bullets([
-          "`a b`: both. A space means AND; the word `AND` is rejected.",
-          "`a OR b`: either. `OR` is upper case, with spaces around it.",
-          "`-a`: not. No space after the minus. Negate single clauses, not groups.",
-          "`(a b)`: a group. AND binds tighter than OR: `cat OR dog bird` means `cat OR (dog bird)`. Write the parentheses.",
-          "Each OR branch needs a clause that can stand alone: `cat OR -dog` and `cat OR lang:en` are rejected, `cat OR (dog -puppy)` is valid."
-        ])
-      ),
-      section("Words, phrases and tags", formTable),
+      ...clauseSections(forms),
       section(
         "Operators",
-        "Write name, colon and value without a space. Quote a value with spaces or punctuation. Case does not matter. Operators marked † cannot stand alone: add a word, phrase, tag or account.",
+        HOW_TO_WRITE,
         ...families.map(([title, isMember]) => familyTable(title, operators.filter(isMember)))
       ),
-      section(
-        "How text is compared",
-        bullets([
-          "Case is ignored. Only whole words match: no stemming, no parts of words, no wildcards. List all forms: `(recall OR recalls OR recalled)`.",
-          "Accents count: `café` and `cafe` are two words. Write both.",
-          'Punctuation ends a word, so `"coca-cola"` is a phrase of two words and also matches `coca cola`. Underscores end words in text, not in tags and usernames.',
-          "Letters without a space between them are one word, also in Chinese, Japanese and Thai: `東京` does not match `東京タワー`.",
-          "An emoji is a word. The text of a post includes the words of its links, a quoted post and the original of a retweet.",
-          `Unquoted stop words cannot stand alone: ${[...stopWords].join(" ")}.`
-        ])
+      comparisonSection(
+        "The text of a post includes the words of its links, a quoted post and the original of a retweet."
       ),
       section(
         "Values",
@@ -147,6 +118,84 @@ export const xHelp: LanguageHelp = {
     ].join("\n\n")
 }
 
+/** The operators with their forms, of any dialect. */
+export function operatorList(
+  forms: ReadonlyArray<Form>,
+  operators: ReadonlyArray<Operator>
+): LanguageHelp["operators"] {
+  return [
+    ...forms.map(({ form, matches, examples: [example = ""] }) => ({ name: form, description: matches, example })),
+    ...operators.flatMap((operator) =>
+      operator.choices.length > 0
+        ? operator.choices.map(({ value, matches, examples: [example = ""] }) => ({
+            name: `${operator.name}:${value}`,
+            description: matches,
+            example
+          }))
+        : [{ name: operator.form, description: describe(operator), example: exampleOf(operator) }]
+    )
+  ]
+}
+
+export function clauseSections(forms: ReadonlyArray<Form>): ReadonlyArray<string> {
+  return [
+    section(
+      "How clauses combine",
+      bullets([
+        "`a b`: both. A space means AND; the word `AND` is rejected.",
+        "`a OR b`: either. `OR` is upper case, with spaces around it.",
+        "`-a`: not. No space after the minus. Negate single clauses, not groups.",
+        "`(a b)`: a group. AND binds tighter than OR: `cat OR dog bird` means `cat OR (dog bird)`. Write the parentheses.",
+        "Each OR branch needs a clause that can stand alone: `cat OR -dog` and `cat OR lang:en` are rejected, `cat OR (dog -puppy)` is valid."
+      ])
+    ),
+    section("Words, phrases and tags", formTable(forms))
+  ]
+}
+
+export const HOW_TO_WRITE =
+  "Write name, colon and value without a space. Quote a value with spaces or punctuation. Case does not matter. Operators marked † cannot stand alone: add a word, phrase, tag or account."
+
+/** `included`: what the text of a post consists of. */
+export function comparisonSection(included: string): string {
+  return section(
+    "How text is compared",
+    bullets([
+      "Case is ignored. Only whole words match: no stemming, no parts of words, no wildcards. List all forms: `(recall OR recalls OR recalled)`.",
+      "Accents count: `café` and `cafe` are two words. Write both.",
+      'Punctuation ends a word, so `"coca-cola"` is a phrase of two words and also matches `coca cola`. Underscores end words in text, not in tags and usernames.',
+      "Letters without a space between them are one word, also in Chinese, Japanese and Thai: `東京` does not match `東京タワー`.",
+      `An emoji is a word. ${included}`,
+      `Unquoted stop words cannot stand alone: ${[...stopWords].join(" ")}.`
+    ])
+  )
+}
+
+export function familyTable(title: string, members: ReadonlyArray<Operator>): string {
+  const rows = members.flatMap((operator) => {
+    const mark = operator.use === "standalone" ? "" : " †"
+    if (operator.choices.length > 0) {
+      return operator.choices.map(({ value, aliases, matches, examples: [example = ""] }) => {
+        const also =
+          aliases.length === 0 ? "" : `, also ${aliases.map((alias) => code(`${operator.name}:${alias}`)).join(", ")}`
+        return [`${code(`${operator.name}:${value}`)}${mark}`, matches + also, code(example)]
+      })
+    }
+    const also =
+      operator.aliases.length === 0 ? "" : `, also ${operator.aliases.map((name) => code(`${name}:`)).join(", ")}`
+    return [[`${code(operator.form)}${mark}`, meaningOf(operator) + also, code(exampleOf(operator))]]
+  })
+  return `### ${title}\n\n${table(["Operator", "Matches", "Example"], rows)}`
+}
+
+export const limitNames: Readonly<Record<string, string>> = {
+  rules_per_account: "Rules per account",
+  rule_length: "Characters per rule",
+  phrase_distance: 'Largest N in `"a b"~N`',
+  radius_miles: "Miles (exclusive) of a radius or the side of a box",
+  nesting: "Levels of parentheses"
+}
+
 // ---- helpers ----
 
 const exampleEvent = {
@@ -166,12 +215,14 @@ function exampleOf({ examples: [example = ""] }: Operator): string {
 /** "How clauses combine" shows these. */
 const combining = new Set(["and", "or", "not", "group"])
 
-const formTable = table(
-  ["Form", "Matches", "Example"],
-  forms
-    .filter(({ name }) => !combining.has(name))
-    .map(({ form, matches, examples: [example = ""] }) => [code(form), matches, code(example)])
-)
+function formTable(forms: ReadonlyArray<Form>): string {
+  return table(
+    ["Form", "Matches", "Example"],
+    forms
+      .filter(({ name }) => !combining.has(name))
+      .map(({ form, matches, examples: [example = ""] }) => [code(form), matches, code(example)])
+  )
+}
 
 const families: ReadonlyArray<readonly [string, (operator: Operator) => boolean]> = [
   ["Accounts", ({ value }) => value === "username"],
@@ -183,23 +234,6 @@ const families: ReadonlyArray<readonly [string, (operator: Operator) => boolean]
   ["Language, app and share", ({ name }) => name === "lang" || name === "source" || name === "sample"]
 ]
 
-function familyTable(title: string, members: ReadonlyArray<Operator>): string {
-  const rows = members.flatMap((operator) => {
-    const mark = operator.use === "standalone" ? "" : " †"
-    if (operator.choices.length > 0) {
-      return operator.choices.map(({ value, aliases, matches, examples: [example = ""] }) => {
-        const also =
-          aliases.length === 0 ? "" : `, also ${aliases.map((alias) => code(`${operator.name}:${alias}`)).join(", ")}`
-        return [`${code(`${operator.name}:${value}`)}${mark}`, matches + also, code(example)]
-      })
-    }
-    const also =
-      operator.aliases.length === 0 ? "" : `, also ${operator.aliases.map((name) => code(`${name}:`)).join(", ")}`
-    return [[`${code(operator.form)}${mark}`, meaningOf(operator) + also, code(exampleOf(operator))]]
-  })
-  return `### ${title}\n\n${table(["Operator", "Matches", "Example"], rows)}`
-}
-
 /** "Values" explains the ranges once for all counters. */
 function meaningOf({ matches, value }: Operator): string {
   return value === "range" ? matches.replace(/:.*$/, "") : matches
@@ -210,11 +244,3 @@ const unavailableNames = unavailableOperators
   .filter(({ reason }) => !reason.startsWith("There is no operator"))
   .map(({ name }) => code(`${name}:`))
   .join(", ")
-
-const limitNames: Readonly<Record<string, string>> = {
-  rules_per_account: "Rules per account",
-  rule_length: "Characters per rule",
-  phrase_distance: 'Largest N in `"a b"~N`',
-  radius_miles: "Miles (exclusive) of a radius or the side of a box",
-  nesting: "Levels of parentheses"
-}

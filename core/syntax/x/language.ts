@@ -7,7 +7,7 @@ import type { Issue, Span } from "../issues/issue.ts"
 import { limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { checkRule } from "./checker.ts"
-import { limits } from "./operators.ts"
+import { type Dialect, xDialect } from "./Dialect.ts"
 import { parseRule } from "./parser.ts"
 
 export { lower } from "./lower.ts"
@@ -19,14 +19,19 @@ export interface Rule {
   readonly ast: XNode
 }
 
-/** Checks syntax and semantics. Never throws. */
-export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
+/** `dialect`: of X by default. */
+export interface DialectOptions extends CheckOptions {
+  readonly dialect?: Dialect
+}
 
-export const checkInTurns = (text: string, options: CheckOptions = {}): Turns<Checked<Rule>> =>
+/** Checks syntax and semantics. Never throws. */
+export const check = (text: string, options?: DialectOptions): Checked<Rule> => finish(checkInTurns(text, options))
+
+export const checkInTurns = (text: string, options: DialectOptions = {}): Turns<Checked<Rule>> =>
   read(text, options, true)
 
 /** Checks the syntax only: X may still refuse the rule. Never throws. */
-export const parse = (text: string, options: CheckOptions = {}): Checked<Rule> => finish(read(text, options, false))
+export const parse = (text: string, options: DialectOptions = {}): Checked<Rule> => finish(read(text, options, false))
 
 /** The position as X reports it: UTF-16 code units, counted from 1. */
 export const position = (span: Span): number => span.start + 1
@@ -41,15 +46,15 @@ const MAX_FIXABLE_LENGTH = 4096
 
 function* read(
   text: string,
-  { maxLength = limits.maxLength, ...options }: CheckOptions,
+  { dialect = xDialect, maxLength = dialect.maxLength, ...options }: DialectOptions,
   semantics: boolean
 ): Turns<Checked<Rule>> {
-  const { report, ast } = examine(text, maxLength, { semantics, hasSuggestions: true })
+  const { report, ast } = examine(text, maxLength, { dialect, semantics, hasSuggestions: true })
   const rule = report.errors === 0 && ast !== undefined ? { text, ast } : undefined
   const isFixable = text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
   const checkAgain = (fixed: string): ReadonlyArray<Issue> | undefined => {
     if (!isFixable) return undefined
-    const again = examine(fixed, maxLength, { semantics, hasSuggestions: false }).report
+    const again = examine(fixed, maxLength, { dialect, semantics, hasSuggestions: false }).report
     return again.overflowed ? undefined : again.found
   }
   const shown = limited(report.found, report.discarded)
@@ -60,7 +65,11 @@ function* read(
 function examine(
   text: string,
   maxLength: number,
-  { semantics, hasSuggestions }: { readonly semantics: boolean; readonly hasSuggestions: boolean }
+  {
+    dialect,
+    semantics,
+    hasSuggestions
+  }: { readonly dialect: Dialect; readonly semantics: boolean; readonly hasSuggestions: boolean }
 ) {
   const report = new Report(text, { maxPerSeverity: MAX_COLLECTED, hasSuggestions })
   if (text.length > maxLength) {
@@ -71,9 +80,9 @@ function examine(
   if (suspicious.test(text)) {
     checkCharacters(report)
   }
-  const ast = parseRule(report)
+  const ast = parseRule(report, dialect)
   if (ast !== undefined && semantics) {
-    checkRule(report, ast)
+    checkRule(report, ast, dialect)
   }
   return { report, ast }
 }

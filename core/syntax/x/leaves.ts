@@ -3,14 +3,14 @@ import type { Span } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Leaf, OperatorNode, PhraseNode, TagNode } from "./ast.ts"
 import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts"
+import type { Dialect } from "./Dialect.ts"
 import { checkBox, checkRadius } from "./geography.ts"
-import { choiceOf, limits, type Operator, operatorNamed } from "./operators.ts"
+import { choiceOf, limits, type Operator, type OwnValue } from "./operators.ts"
 import { tokens } from "./tokens.ts"
-import { unavailableChoices } from "./unavailable.ts"
 import { intendedRange, rangeOf } from "./values.ts"
 import { countries, intendedCountry, intendedLanguage, languageCode, languages } from "./vocabulary.ts"
 
-export const checkLeaf = (report: Report, node: Leaf): void => {
+export const checkLeaf = (report: Report, node: Leaf, dialect: Dialect): void => {
   switch (node._tag) {
     case "Keyword":
       if (!isAsciiAlphanumeric(node.text.charCodeAt(0)) && tokens(node.text).length === 0) {
@@ -21,14 +21,10 @@ export const checkLeaf = (report: Report, node: Leaf): void => {
       checkPhrase(report, node)
       return
     case "Tag":
-      checkTag(report, node)
+      checkTag(report, node, dialect)
       return
-    case "Operator": {
-      const operator = operatorNamed(node.name)
-      if (operator !== undefined) {
-        checkValue(report, node, operator)
-      }
-    }
+    case "Operator":
+      checkValue(report, node, dialect)
   }
 }
 
@@ -53,10 +49,11 @@ function noWords(report: Report, { start, end }: Span): void {
   })
 }
 
-function checkTag(report: Report, { sign, text, span }: TagNode): void {
+function checkTag(report: Report, { sign, text, span }: TagNode, { name, account }: Dialect): void {
   const { start, end } = span
   if (sign === "@") {
-    checkUsername(report, text, start + 1, end)
+    if (account === undefined) checkUsername(report, text, start + 1, end)
+    else checkOwn(report, { text, name: "@", span: { start: start + 1, end } }, account)
     return
   }
   const isValid = sign === "#" ? isHashtag(text) : /^[\p{L}\p{N}\p{M}_]+(\.[\p{L}\p{N}\p{M}]+)?$/u.test(text)
@@ -72,9 +69,15 @@ function checkTag(report: Report, { sign, text, span }: TagNode): void {
     })
   } else if (/^\d+$/.test(text)) {
     const kind = sign === "#" ? "hashtag" : "cashtag"
-    report.warning("tag-of-digits", start, end, `X does not treat digits alone as a ${kind}: this rarely matches`, {
-      fix: report.fix("Search for the number", start, end, text)
-    })
+    report.warning(
+      "tag-of-digits",
+      start,
+      end,
+      `${name} does not treat digits alone as a ${kind}: this rarely matches`,
+      {
+        fix: report.fix("Search for the number", start, end, text)
+      }
+    )
   }
 }
 
@@ -99,8 +102,8 @@ function checkUsername(report: Report, name: string, start: number, end: number)
   }
 }
 
-function checkValue(report: Report, node: OperatorNode, operator: Operator): void {
-  const { value } = node
+function checkValue(report: Report, node: OperatorNode, dialect: Dialect): void {
+  const { value, operator } = node
   const { start, end } = node.valueSpan
   if (value.trim() === "") {
     const { form } = operator
@@ -139,10 +142,10 @@ function checkValue(report: Report, node: OperatorNode, operator: Operator): voi
       checkCountry(report, node)
       return
     case "language":
-      checkLanguage(report, node)
+      checkLanguage(report, node, dialect)
       return
     case "choice":
-      checkChoice(report, node, operator)
+      checkChoice(report, node, dialect)
       return
     case "range":
     case "count":
@@ -157,7 +160,25 @@ function checkValue(report: Report, node: OperatorNode, operator: Operator): voi
     case "box":
       checkBox(report, node)
       return
+    case "own":
+      if (operator.own !== undefined) {
+        checkOwn(report, { text: value, name: `${node.name}:`, span: node.valueSpan }, operator.own)
+      }
   }
+}
+
+function checkOwn(
+  report: Report,
+  { text, name, span }: { readonly text: string; readonly name: string; readonly span: Span },
+  { canonical, takes, example }: OwnValue
+): void {
+  if (canonical(text) !== undefined) return
+  const bare = text.replace(/^@/, "")
+  const fix =
+    bare !== text && canonical(bare) !== undefined
+      ? report.fix('Remove "@"', span.start, span.start + 1, "")
+      : undefined
+  report.error("value-form", span.start, span.end, `"${name}" ${takes}`, { expected: [example], fix })
 }
 
 function checkAccount(report: Report, node: OperatorNode): void {
@@ -204,7 +225,7 @@ function checkCountry(report: Report, { value, valueSpan: { start, end } }: Oper
   }
 }
 
-function checkLanguage(report: Report, node: OperatorNode): void {
+function checkLanguage(report: Report, node: OperatorNode, { name }: Dialect): void {
   const { value } = node
   const { start, end } = node.valueSpan
   if (languageCode(value) !== undefined) {
@@ -217,13 +238,14 @@ function checkLanguage(report: Report, node: OperatorNode): void {
   const codes = languages.map(({ code }) => code)
   const intended = intendedLanguage(value) ?? report.nearest(value.toLowerCase(), codes)
   const hint = intended === undefined ? "" : `: did you mean "lang:${intended}"?`
-  report.error("unknown-language", start, end, `X does not support the language "${value}"${hint}`, {
+  report.error("unknown-language", start, end, `${name} does not support the language "${value}"${hint}`, {
     expected: [intended ?? "a language code such as en, ja or pt"],
     fix: intended === undefined ? undefined : report.fix(`Write lang:${intended}`, start, end, intended)
   })
 }
 
-function checkChoice(report: Report, node: OperatorNode, { name, choices }: Operator): void {
+function checkChoice(report: Report, node: OperatorNode, { unavailableChoices }: Dialect): void {
+  const { name, choices } = node.operator
   const value = node.value.toLowerCase()
   if (choiceOf(choices, value) !== undefined) {
     return

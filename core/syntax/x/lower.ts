@@ -2,7 +2,7 @@
 import type { Expression, Field, WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
-import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
+import { choiceOf, type Operator } from "./operators.ts"
 import { tokens } from "./tokens.ts"
 import { circleOf, folded, rangeOf, rectangleOf } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
@@ -28,10 +28,8 @@ export const lower = (node: XNode): Expression => {
       return phrase("x.text", node.text, node.distance ?? 0, span)
     case "Tag":
       return { _tag: "Equals", field: tagFields[node.sign], value: node.text.toLowerCase(), span }
-    case "Operator": {
-      const operator = operatorNamed(node.name)
-      return operator === undefined ? { _tag: "Nothing", span } : lowerOperator(node, operator)
-    }
+    case "Operator":
+      return lowerOperator(node)
   }
 }
 
@@ -42,8 +40,8 @@ function phrase(field: Field, text: string, slop: number, span: Span): Expressio
   return words.length === 0 ? { _tag: "Nothing", span } : { _tag: "Phrase", field, words, slop, span }
 }
 
-function lowerOperator(node: OperatorNode, operator: Operator): Expression {
-  const { value, span } = node
+function lowerOperator(node: OperatorNode): Expression {
+  const { operator, value, span } = node
   const { target } = operator
   switch (target.test) {
     case "phrase":
@@ -92,7 +90,7 @@ function canonicalValue(operator: Operator, value: string): string {
     // Posts carry plain zh for both scripts.
     return code.startsWith("zh-") ? "zh" : code
   }
-  return folded(value)
+  return operator.own?.canonical(value) ?? folded(value)
 }
 
 /** Splits `47.*` into a literal and a sign. */

@@ -1,4 +1,5 @@
 /** The operators of X's rule language: the one table for the parser, checker, lowering and help. */
+import type { Field } from "../expression/expression.ts"
 import type { KeywordField, NumberField, TextField } from "./fieldNames.ts"
 
 /** Syntax of the text after the colon. */
@@ -16,15 +17,25 @@ export type ValueKind =
   | "percent"
   | "radius"
   | "box"
+  | "own"
+
+/** A form of value that the operators of a dialect define. It needs no quotes around a colon. */
+export interface OwnValue {
+  /** Undefined if the value is none. Equal values have one canonical form, which is a value too. */
+  readonly canonical: (value: string) => string | undefined
+  /** A sentence without the final period, after `"name:" `: `takes a host name`. */
+  readonly takes: string
+  readonly example: string
+}
 
 /** The expression that an operator lowers to. */
 export type Target =
-  | { readonly test: "phrase"; readonly field: TextField }
-  | { readonly test: "equals"; readonly field: KeywordField }
-  | { readonly test: "contains"; readonly field: KeywordField }
-  | { readonly test: "pattern"; readonly field: KeywordField }
+  | { readonly test: "phrase"; readonly field: Field }
+  | { readonly test: "equals"; readonly field: Field }
+  | { readonly test: "contains"; readonly field: Field }
+  | { readonly test: "pattern"; readonly field: Field }
   | { readonly test: "place" }
-  | { readonly test: "number"; readonly field: NumberField }
+  | { readonly test: "number"; readonly field: Field }
   | { readonly test: "radius" }
   | { readonly test: "box" }
   | { readonly test: "sample" }
@@ -36,6 +47,8 @@ export interface Operator {
   /** With a placeholder for the value: `from:username`. */
   readonly form: string
   readonly value: ValueKind
+  /** For `own`. */
+  readonly own?: OwnValue
   /** `conjunction-required`: cannot be the only positive clause of a rule or of an OR branch. */
   readonly use: "standalone" | "conjunction-required"
   readonly negation: "allowed" | "never" | "always"
@@ -296,6 +309,11 @@ export const operators: ReadonlyArray<Operator> = [
 /** `name` is a name or alias in lower case. */
 export const operatorNamed = (name: string): Operator | undefined => byName.get(name)
 
+export const byNames = (operators: ReadonlyArray<Operator>): ReadonlyMap<string, Operator> =>
+  new Map(
+    operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator] as const))
+  )
+
 /** `value` is a value or alias in lower case. */
 export const choiceOf = (choices: ReadonlyArray<Choice>, value: string): Choice | undefined =>
   choices.find((choice) => choice.value === value || choice.aliases.includes(value))
@@ -304,9 +322,7 @@ export const operatorNames = (): ReadonlyArray<string> => [...byName.keys()]
 
 // ---- helpers ----
 
-const byName: ReadonlyMap<string, Operator> = new Map(
-  operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator] as const))
-)
+const byName = byNames(operators)
 
 function standalone(
   name: string,

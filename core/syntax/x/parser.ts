@@ -12,12 +12,13 @@ import type { Report } from "../issues/Report.ts"
 import { isLeaf, type XNode } from "./ast.ts"
 import { parseKeyword, parseOperator } from "./clauses.ts"
 import { Cursor } from "./cursor.ts"
+import type { Dialect } from "./Dialect.ts"
 import { limits } from "./operators.ts"
 import { removal } from "./removal.ts"
 import type { Token } from "./token.ts"
 
 /** The AST of the readable clauses; `undefined` without any. */
-export const parseRule = (report: Report): XNode | undefined => new Parser(report).rule()
+export const parseRule = (report: Report, dialect: Dialect): XNode | undefined => new Parser(report, dialect).rule()
 
 // ---- helpers ----
 
@@ -30,10 +31,10 @@ class Parser {
   private readonly unclosed: Array<number> = []
   private stopped = false
 
-  constructor(report: Report) {
+  constructor(report: Report, dialect: Dialect) {
     this.text = report.text
     this.report = report
-    this.cursor = new Cursor(report)
+    this.cursor = new Cursor(report, dialect)
   }
 
   // rule := or END
@@ -184,7 +185,7 @@ class Parser {
     }
     const parts = clause._tag === "Or" ? clause.clauses : [clause]
     const text = parts.map((part) => `-${this.text.slice(part.span.start, part.span.end)}`).join(" ")
-    const message = "X advises against negated groups: negate single clauses instead"
+    const message = `${this.cursor.dialect.name} advises against negated groups: negate single clauses instead`
     this.report.warning("negated-group", minus.start, close.end, message, {
       expected: ["-a -b"],
       fix: parts.every(isLeaf) ? this.report.fix("Negate each clause", minus.start, close.end, text) : undefined

@@ -1,7 +1,7 @@
 /** Prints an AST in canonical form. */
 import type { Leaf, OperatorNode, XNode } from "./ast.ts"
 import { isAsciiAlphanumeric } from "./characters.ts"
-import { choiceOf, operatorNamed } from "./operators.ts"
+import { choiceOf } from "./operators.ts"
 import { folded, parts } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
@@ -40,9 +40,8 @@ function printOperand(node: XNode): string {
 }
 
 function printValue(node: OperatorNode): string {
-  const operator = operatorNamed(node.name)
-  const { value } = node
-  switch (operator?.value) {
+  const { operator, value } = node
+  switch (operator.value) {
     case "language":
       return languageCode(value) ?? value
     case "choice":
@@ -60,6 +59,10 @@ function printValue(node: OperatorNode): string {
     case "substring": {
       const words = folded(value)
       return isBare(words) ? words : quote(words)
+    }
+    case "own": {
+      const own = operator.own?.canonical(value) ?? value
+      return /[\s()"]/.test(own) ? quote(own) : own
     }
     default:
       return value.toLowerCase()

@@ -83,11 +83,13 @@ export const unavailableOperators: ReadonlyArray<UnavailableOperator> = [
   synonym("phrase", "")
 ]
 
+export interface UnavailableChoice {
+  readonly reason: string
+  readonly replacement: string | undefined
+}
+
 /** Values of `is:` and `has:` in other products. */
-export const unavailableChoices: ReadonlyMap<
-  string,
-  { readonly reason: string; readonly replacement: string | undefined }
-> = new Map([
+export const unavailableChoices: ReadonlyMap<string, UnavailableChoice> = new Map([
   ["has:symbols", { reason: "this is its name in PowerTrack", replacement: "has:cashtags" }],
   ["has:polls", { reason: "the filtered stream has no such operator", replacement: undefined }],
   ["has:lang", { reason: "it exists in PowerTrack only", replacement: undefined }],
@@ -104,9 +106,13 @@ export const unavailableChoices: ReadonlyMap<
 
 /** `name` must be in lower case. */
 export const unavailableOperator = (name: string): UnavailableOperator | undefined =>
-  unavailableOperators.find((entry) =>
-    entry.name.endsWith("*") ? name.startsWith(entry.name.slice(0, -1)) : entry.name === name
-  )
+  findByName(unavailableOperators, name)
+
+export const findByName = (
+  entries: ReadonlyArray<UnavailableOperator>,
+  name: string
+): UnavailableOperator | undefined =>
+  entries.find((entry) => (entry.name.endsWith("*") ? name.startsWith(entry.name.slice(0, -1)) : entry.name === name))
 
 // ---- helpers ----
 

@@ -16,8 +16,11 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../../core/budget/PostBudget.ts"
 import { monthOf, PostCounts } from "../../../core/budget/PostCounts.ts"
+import { Redactions } from "../../../core/compliance/Redactions.ts"
+import { Withdrawals } from "../../../core/compliance/Withdrawals.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
@@ -31,11 +34,13 @@ import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { languageOf } from "../../../fixtures/languages.ts"
 import { exposition } from "../../../gateway/http/metrics.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { memoryKeys } from "../../stores/memoryKeys.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryPostCounts } from "../../stores/memoryPostCounts.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryShadows } from "../../stores/memoryShadows.ts"
+import { memoryStoredPosts } from "../../stores/memoryStoredPosts.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
@@ -44,8 +49,13 @@ const stores = Layer.provideMerge(
   Layer.provideMerge(memoryShadows, memoryMatches),
   Layer.mergeAll(memoryRules, memoryStreams, memoryPostCounts, memoryKeys)
 )
+const withdrawals = Withdrawals.layer.pipe(
+  Layer.provide(Redactions.layer),
+  Layer.provide(RecentEvents.layerWith({ keep: 0 })),
+  Layer.provide(Layer.merge(memoryEvents, memoryStoredPosts))
+)
 const base = Layer.provideMerge(
-  Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges),
+  Layer.mergeAll(Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges), withdrawals),
   Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
 )
 
@@ -65,6 +75,63 @@ describe("Ingest", () => {
       yield* deliver("1")
       yield* settled
       assert.lengthOf(yield* stored, 2, "a duplicate post adds nothing")
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("removes posts that the platform withdraws, and those of an account until then", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      yield* activeRule
+      yield* Layer.build(Ingest.layer)
+      const shown = Effect.map(stored, (matches) =>
+        matches
+          .flatMap(({ platform_post_id, redacted }) => (redacted === undefined ? [platform_post_id] : []))
+          .toSorted()
+      )
+      for (const id of ["1", "2"]) yield* deliver(id, undefined, "ann")
+      yield* deliver("3", undefined, "ben")
+      // In one batch with the posts before it.
+      yield* signal({ _tag: "Withdrawn", reason: "deleted", what: { postId: "1" } })
+      yield* settled
+      assert.deepStrictEqual(yield* shown, ["2", "3"])
+      yield* TestClock.adjust("1 minute")
+      // The account posts again after it was away: its new post stays, also if it is stored in the same batch.
+      yield* signal({ _tag: "Withdrawn", reason: "withheld", what: { author: "ann", until: 30_000 } })
+      yield* deliver("4", undefined, "ann")
+      yield* settled
+      assert.deepStrictEqual(yield* shown, ["3", "4"])
+      yield* deliver("2", undefined, "ann")
+      yield* signal({ _tag: "Withdrawn", reason: "deleted", what: { postId: "unknown" } })
+      yield* settled
+      assert.deepStrictEqual(yield* shown, ["3", "4"], "a post that comes again stays removed")
+      const reasons = (yield* stored).flatMap(({ redacted }) => redacted?.reason ?? [])
+      assert.deepStrictEqual(reasons.toSorted(), ["deleted", "withheld"])
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("keeps the cursor before what is withdrawn until it is removed", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      yield* activeRule
+      const streams = yield* StreamStore
+      const cursor = Effect.map(streams.load("x"), (record) =>
+        Option.flatMap(record, ({ cursor }) => cursor).pipe(Option.getOrUndefined)
+      )
+      const removed = yield* Deferred.make<void>()
+      const slow = Withdrawals.of({ ...(yield* Withdrawals), withdraw: () => Deferred.await(removed) })
+      yield* Effect.provideService(Layer.build(Ingest.layer), Withdrawals, slow)
+      yield* deliver("1")
+      yield* signal({ _tag: "Withdrawn", reason: "deleted", what: { postId: "0" } })
+      yield* signal({ _tag: "Alive", at: 1, cursor: "after the withdrawal" })
+      yield* deliver("2")
+      yield* settled
+      assert.strictEqual(yield* cursor, "after 1")
+      yield* Deferred.succeed(removed, undefined)
+      yield* settled
+      assert.strictEqual(yield* cursor, "after 2")
+      yield* signal({ _tag: "Alive", at: 2, cursor: "later" })
+      yield* settled
+      assert.strictEqual(yield* cursor, "later", "a sign of life moves the cursor, too")
     }).pipe(Effect.provide(base))
   )
 
@@ -426,13 +493,14 @@ const platformWith = (capabilities: Partial<Platform["capabilities"]>) =>
       },
       status: Effect.dieMessage("not used")
     })
-    const deliver = (platformPostId: string, sender?: AccountId) =>
+    const deliver = (platformPostId: string, sender?: AccountId, author?: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
         const delivery = {
           platformPostId,
           payload: { data: { id: platformPostId } },
           platformRuleIds: ["shared", "unknown"],
           ...(sender !== undefined && { sender }),
+          ...(author !== undefined && { author }),
           cursor: Option.some(`after ${platformPostId}`),
           receivedAt,
           ack: Ref.update(acked, (ids) => [...ids, platformPostId])

@@ -1,6 +1,6 @@
 /** What tools return beyond their operations: hints, summaries, pages of rules, fixes and progress. */
 import { assert, describe } from "@effect/vitest"
-import { languages } from "../../../app/platforms.ts"
+import { builtIn } from "../../../app/platforms.ts"
 import { sized } from "../../long.ts"
 import { draft, firehoseUpdate, type Json, call as post } from "../client.ts"
 import { publish, served, suggestion, transportOf } from "./served.ts"
@@ -173,7 +173,7 @@ describe("the tools", () => {
   })
 
   served("explain the syntax of a platform in at most 900 tokens", async ({ agent }) => {
-    for (const { id, help } of languages) {
+    for (const { id, help } of builtIn) {
       const { text } = await agent.call("platform_syntax", { platforms: [id] })
       assert.isAtMost(text.length / 4, 900, id)
       for (const { example } of help.operators) assert.include(text, example)

@@ -199,7 +199,7 @@ function elsewhere(field: Field, values: ReadonlyArray<Value>): ReadonlyArray<Ed
   }
 }
 
-const addressFields: ReadonlySet<Field> = new Set(["x.url", "firehose.url", "firehose.domain"])
+const addressFields: ReadonlySet<Field> = new Set(["x.url", "firehose.url", "firehose.domain", "bluesky.domain"])
 
 /** What an address must contain, as far as a clause says it. */
 function addressParts(predicate: FieldPredicate, source: string, site: string): ReadonlyArray<string> {

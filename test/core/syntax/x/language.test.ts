@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { check, parse, position, print } from "../../../../core/syntax/x/language.ts"
-import { limits } from "../../../../core/syntax/x/operators.ts"
+import { limits, operatorNamed } from "../../../../core/syntax/x/operators.ts"
 import { MAX_ISSUES } from "../../../../core/text/shownIssues.ts"
 
 describe("check", () => {
@@ -239,6 +239,7 @@ describe("parse", () => {
       _tag: "Not",
       clause: {
         _tag: "Operator",
+        operator: operatorNamed("bio") ?? assert.fail(),
         name: "bio",
         value: 'a "b"',
         span: { start: 1, end: 19 },

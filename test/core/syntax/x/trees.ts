@@ -11,7 +11,7 @@ export const withoutSpans = (value: unknown): unknown => {
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(
       Object.entries(value)
-        .filter(([key]) => key !== "span" && key !== "valueSpan")
+        .filter(([key]) => key !== "span" && key !== "valueSpan" && key !== "operator")
         .map(([key, inner]) => [key, withoutSpans(inner)])
     )
   }
@@ -62,14 +62,21 @@ function valuesOf(operator: Operator): fc.Arbitrary<string> {
       return fc.constantFrom("2.35 48.86 16km", "-105.2 40 24.9mi")
     case "box":
       return fc.constantFrom("-105.301758 39.964069 -105.178505 40.09455")
+    case "own":
+      return fc.constant(operator.own?.example ?? "")
   }
 }
 
-const operatorNode: fc.Arbitrary<OperatorNode> = fc
-  .constantFrom(...operators)
-  .chain((operator) =>
-    valuesOf(operator).map((value) => ({ _tag: "Operator", name: operator.name, value, span, valueSpan: span }))
-  )
+const operatorNode: fc.Arbitrary<OperatorNode> = fc.constantFrom(...operators).chain((operator) =>
+  valuesOf(operator).map((value) => ({
+    _tag: "Operator",
+    operator,
+    name: operator.name,
+    value,
+    span,
+    valueSpan: span
+  }))
+)
 
 const leaf: fc.Arbitrary<Leaf> = fc.oneof(
   word.map((text): Leaf => ({ _tag: "Keyword", text, span })),

@@ -1,0 +1,140 @@
+/** Bluesky over real sockets, as the clients of the service see it: matches, deletes, accounts and handles. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import * as Bluesky from "../../../adapters/bluesky/Bluesky.ts"
+import * as WebSockets from "../../../adapters/runtimes/webSockets.ts"
+import * as Simulator from "../../../simulator/Simulator.ts"
+import { serve as serveSimulator } from "../../../simulator/server.ts"
+import { untilTrue } from "../../eventually.ts"
+import { call, type Target } from "../../gateway/client.ts"
+import { serve, serviceOn } from "../../gateway/inProcess.ts"
+import { localPlatforms } from "../../platforms.ts"
+
+const ANN = "did:plc:ann"
+const BEN = "did:plc:ben"
+
+const started = Effect.gen(function* () {
+  const simulator = yield* Simulator.make({ seed: 1 })
+  const port = yield* serveSimulator(simulator, { host: "127.0.0.1", port: 0 })
+  const platform = Bluesky.layerWith({ baseUrl: `http://127.0.0.1:${port}` })
+  const platforms = Layer.provideMerge(Layer.provide(platform, WebSockets.layer), localPlatforms())
+  const context = yield* Layer.build(serviceOn(platforms))
+  const target = yield* Effect.flatMap(serve, (targetFor) => targetFor("ann")).pipe(Effect.provide(context))
+  const { jetstream } = simulator
+  const post = (did: string, rkey: string, text: string, record: object = {}) =>
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      jetstream.publish({ did, commit: { rkey, record: { text, ...record } } }, now)
+    )
+  const matches = Effect.map(ask(target, "/matches", { platform: "bluesky" }), ({ body }) =>
+    [...(body["matches"] ?? [])].map((match) => ({
+      id: String(match["platform_post_id"]).split("/").at(-1),
+      redacted: match["redacted"] === undefined ? undefined : String(match["redacted"]["reason"]),
+      text: JSON.stringify(match["payload"])
+    }))
+  )
+  const untilShown = (shown: string) =>
+    untilTrue(
+      shown,
+      Effect.map(
+        matches,
+        (all) =>
+          all
+            .map(({ id, redacted }) => `${id} ${redacted ?? "shown"}`)
+            .toSorted()
+            .join(", ") === shown
+      )
+    )
+  const create = (filter: string) =>
+    ask(target, "/api.CreateRule", {
+      name: "Storms",
+      intent: "Learn of storms",
+      platforms: ["bluesky"],
+      overrides: { bluesky: filter }
+    })
+  const untilOpen = untilTrue(
+    "the stream is open",
+    Effect.sync(() => jetstream.connected > 0)
+  )
+  return { jetstream, target, post, matches, untilShown, untilOpen, create }
+})
+
+describe("bluesky", () => {
+  it.scopedLive("shows a match within seconds, and removes what is deleted or deactivated", () =>
+    Effect.gen(function* () {
+      const { jetstream, target, post, matches, untilShown, untilOpen, create } = yield* started
+      assert.strictEqual((yield* create("storm -rain")).status, 200)
+      yield* untilOpen
+      yield* post(ANN, "1", "A storm")
+      yield* post(ANN, "2", "storm and rain")
+      yield* post(BEN, "3", "Storm!")
+      yield* post(ANN, "4", "storm again")
+      yield* untilShown("1 shown, 3 shown, 4 shown")
+
+      jetstream.delete(BEN, "3", yield* Clock.currentTimeMillis)
+      jetstream.delete(BEN, "never stored", yield* Clock.currentTimeMillis)
+      const startedAt = yield* Clock.currentTimeMillis
+      yield* untilShown("1 shown, 3 deleted, 4 shown")
+      assert.isBelow((yield* Clock.currentTimeMillis) - startedAt, 5_000)
+      assert.notInclude(JSON.stringify(yield* matches), "Storm!")
+
+      jetstream.account(ANN, { active: false, status: "deactivated" }, yield* Clock.currentTimeMillis)
+      yield* untilShown("1 withheld, 3 deleted, 4 withheld")
+      const recent = yield* ask(target, "/rules/check", { overrides: { bluesky: "storm" }, backtest: {} })
+      assert.include(JSON.stringify(recent.body), '"tested":0,"matched":0')
+
+      jetstream.account(ANN, { active: true }, yield* Clock.currentTimeMillis)
+      yield* post(ANN, "5", "back after the storm")
+      yield* untilShown("1 withheld, 3 deleted, 4 withheld, 5 shown")
+    })
+  )
+
+  it.scopedLive("matches handles that rules name, and refuses one that nobody has", () =>
+    Effect.gen(function* () {
+      const { jetstream, post, matches, untilShown, untilOpen, create } = yield* started
+      jetstream.handles.set(ANN, "ann.example.com")
+      jetstream.handles.set(BEN, "ben.example.com")
+      const refused = yield* create("from:nobody.example.com")
+      assert.include(JSON.stringify(refused.body), 'no account on Bluesky has the handle \\"nobody.example.com\\"')
+      assert.strictEqual((yield* create("from:ann.example.com OR @ann.example.com OR storm")).status, 200)
+      yield* untilOpen
+      yield* post(ANN, "1", "anything")
+      yield* post(BEN, "2", "hello", { facets: [{ features: [{ did: ANN }] }] })
+      yield* post(BEN, "3", "hello")
+      yield* post(BEN, "4", "storm")
+      yield* untilShown("1 shown, 2 shown, 4 shown")
+      assert.include((yield* matches).find(({ id }) => id === "1")?.text, '"handles":{"did:plc:ann":"ann.example.com"}')
+      // The handle of an author is looked up after the first match.
+      yield* untilTrue(
+        "the handle of the author is known",
+        Effect.gen(function* () {
+          yield* post(BEN, `later${yield* Clock.currentTimeMillis}`, "storm")
+          yield* Effect.sleep("300 millis")
+          return (yield* matches).some(({ text }) => text.includes("ben.example.com"))
+        })
+      )
+    })
+  )
+
+  it.scopedLive("is in the status with its address, and says why the stream is not open", () =>
+    Effect.gen(function* () {
+      const { jetstream, target, untilOpen, create } = yield* started
+      jetstream.inject({ refuse: { status: 503, times: 3 } }, 0)
+      assert.strictEqual((yield* create("storm")).status, 200)
+      const status = Effect.map(
+        Effect.promise(() => call(target, "/platforms/status")),
+        ({ body }) =>
+          JSON.stringify([...(body["platforms"] ?? [])].find(({ platform }) => String(platform) === "bluesky"))
+      )
+      yield* untilTrue(
+        "the refusal is told",
+        Effect.map(status, (text) => text.includes("The platform refused the connection with status 503"))
+      )
+      yield* untilOpen
+      assert.include(yield* status, '"source":"upstream"')
+    })
+  )
+})
+
+// ---- helpers ----
+
+const ask = (target: Target, path: string, body: unknown) => Effect.promise(() => call(target, path, body))
