@@ -13,7 +13,8 @@ import {
   section,
   table
 } from "../help/page.ts"
-import { type Field, fields, limits } from "./fields.ts"
+import type { Field } from "./fieldSet.ts"
+import { fields, limits } from "./fields.ts"
 import { languages, pageCategories, pageCategoryChildren, pageTypeChildren, pageTypes } from "./labels.ts"
 import { operators } from "./operators.ts"
 import { stopWords } from "./tokens.ts"
