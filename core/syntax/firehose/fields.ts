@@ -1,5 +1,12 @@
 /** The fields of a Firehose query, common wrong names for them, and the limits. */
-import { type Field, type FieldSet, type Form, fieldSet, type MisnamedField } from "./fieldSet.ts"
+import {
+  type Field,
+  type FieldSet,
+  type Form,
+  fieldSet,
+  type KeywordFieldInfo,
+  type MisnamedField
+} from "./fieldSet.ts"
 
 /** The service documents no limits: `maxLength` and `maxClauses` are assumptions about its parser. */
 export const limits = {
@@ -229,3 +236,13 @@ export const firehoseFields: FieldSet = fieldSet({
   misnamed,
   noun: { one: "page", many: "pages", event: "crawled page" }
 })
+
+/** A field of Firehose for another language. */
+export const likeFirehose = (
+  name: string,
+  change: Partial<Pick<Field, "description" | "example" | "multiValued"> & Pick<KeywordFieldInfo, "format">>
+): Field => {
+  const field = firehoseFields.of(name)
+  if (field === undefined) throw new Error(`Firehose has no field "${name}"`)
+  return { ...field, ...change }
+}
