@@ -205,6 +205,18 @@ const table = {
       description: "Maximum number of rules on firehose per account; 0 means no limit",
       parse: wholeNumber(0, 1_000_000)
     }),
+    wikimediaContact: optional({
+      name: "EARSHOT_WIKIMEDIA_CONTACT",
+      description:
+        "Mail address or web page of the operator, which Wikimedia asks of its clients; with it the platform wikimedia watches the changes of Wikipedia and other wikis",
+      parse: contact
+    }),
+    wikimediaBaseUrl: setting({
+      name: "WIKIMEDIA_BASE_URL",
+      default: "https://stream.wikimedia.org",
+      description: "Base URL of Wikimedia's event streams; change it for a simulator or a proxy",
+      parse: address
+    }),
     otlpEndpoint: optional({
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
       description:
@@ -309,6 +321,11 @@ export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
 /** The client sends it, too (`replay --shared`). */
 export const operatorKey = table.service.operatorKey.config
 
+/** Of the platforms that are off by default. */
+export const switches = {
+  wikimedia: Config.map(table.service.wikimediaContact.config, Option.isSome)
+}
+
 export const storeSettings = valuesOf(table.store)
 
 export const outputSettings = valuesOf(table.output)
@@ -330,7 +347,7 @@ export const variables: Effect.Effect<ReadonlyArray<string>> = Effect.orElseSucc
 export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string> => {
   const known = settings.map(({ name }) => name)
   return variables.flatMap((name) => {
-    if (!/^(EARSHOT|X|FIREHOSE)_/.test(name) || known.includes(name)) return []
+    if (!/^(EARSHOT|X|FIREHOSE|WIKIMEDIA)_/.test(name) || known.includes(name)) return []
     const meant = nearest(name, known)
     return meant === undefined ? [] : [`There is no setting ${name}: did you mean ${meant}?`]
   })
@@ -436,6 +453,12 @@ function address(text: string): Either.Either<string, string> {
   return /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
     ? Either.right(text)
     : Either.left("Expected an address like https://api.example.com")
+}
+
+function contact(text: string): Either.Either<string, string> {
+  return /^[!-'*-~]{1,200}$/.test(text) && (/^[^@]+@[^@]+\.[^@]+$/.test(text) || /^https?:\/\/[^/]+\..+/.test(text))
+    ? Either.right(text)
+    : Either.left("Expected a mail address or a URL, like you@example.org or https://example.org/earshot")
 }
 
 /** Without a path: other servers must not share the origin, which browsers and clients trust as a whole. */

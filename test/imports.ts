@@ -92,6 +92,7 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   sql: ["runtimes"],
   x: ["http", "demo"],
   firehose: ["http", "demo"],
+  wikimedia: ["http", "demo", "local"],
   telemetry: ["http"],
   remote: ["http"],
   webhooks: ["http"]

@@ -128,6 +128,9 @@ export const retryForever = Schedule.union(Schedule.exponential("100 millis"), S
 
 // ---- helpers ----
 
+const cursorOf = (item: Signal): Option.Option<string> =>
+  item._tag === "Event" ? item.delivery.cursor : item._tag === "Alive" ? (item.cursor ?? Option.none()) : Option.none()
+
 const eventsIn = (items: Iterable<Signal>): number => {
   let count = 0
   for (const { _tag } of items) if (_tag === "Event") count++
@@ -194,9 +197,11 @@ class Writer {
     return Effect.gen(this, function* () {
       const coverage = yield* this.coverageAfter(items)
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
-      const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
       const [intact, damaged] = Arr.partition(deliveries, (delivery) => delivery.damaged !== undefined)
-      const cursor = Option.flatMap(last, ({ cursor }) => cursor)
+      const cursor = Option.flatMap(
+        Arr.findLast(items, (item) => Option.isSome(cursorOf(item))),
+        cursorOf
+      )
       const batch = ++this.batch
       const progress = coverage && { platform: this.platform.id, ...coverage, cursor, batch }
       const fannedOut = yield* Effect.exit(this.fanOut(intact))

@@ -31,12 +31,12 @@ const sameClause = (predicate: Predicate, name: string, { all, default: words }:
   if (predicate._tag === "Recent") return exact([`recent:${predicate.hours}h`], "The same age")
   const field =
     "field" in predicate ? all.find((one) => one.kind !== "filter" && one.target === predicate.field) : undefined
-  const value = valueOf(predicate)
+  const value = printValue(predicate)
   if (field === undefined || value === undefined) return impossible(`${name} has no such field`)
   return exact([field === words ? value : `${field.name}:${value}`], `The same field: "${field.name}"`)
 }
 
-const valueOf = (predicate: Predicate): string | undefined => {
+const printValue = (predicate: Predicate): string | undefined => {
   switch (predicate._tag) {
     case "Phrase": {
       const { words, offsets, slop } = predicate
