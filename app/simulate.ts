@@ -1,12 +1,12 @@
-/** `earshot simulate`: runs the simulator of both platforms until it is stopped. */
+/** `earshot simulate`: runs the simulator of the platforms until it is stopped. */
 import { Console, Effect } from "effect"
 import type { SimulateOptions } from "../cli/simulate.ts"
 import * as Simulator from "../simulator/Simulator.ts"
 import * as SimulatorServer from "../simulator/server.ts"
 
-export const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
+export const simulate = ({ port, seed, rate, tier, wikimedia }: SimulateOptions) =>
   Effect.gen(function* () {
-    const feed = { posts_per_second: rate, pages_per_second: rate }
+    const feed = { posts_per_second: rate, pages_per_second: rate, changes_per_second: wikimedia ? rate : 0 }
     const simulator = yield* Simulator.make({ seed, settings: { x: { tier }, feed } })
     const host = "127.0.0.1"
     const url = `http://${host}:${yield* SimulatorServer.serve(simulator, { host, port })}`
@@ -17,6 +17,7 @@ export const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
         "Point a client at it:",
         `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
         `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
+        ...(wikimedia ? [`  export WIKIMEDIA_BASE_URL=${url} EARSHOT_WIKIMEDIA_CONTACT=simulator@example.org`] : []),
         `Firehose management key, for taps: ${firehose.management_key}`
       ].join("\n")
     )

@@ -8,6 +8,7 @@ export interface SimulateOptions {
   readonly seed: number
   readonly rate: number
   readonly tier: (typeof TIERS)[number]
+  readonly wikimedia: boolean
 }
 
 export interface SimulateActions<E> {
@@ -41,6 +42,9 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
       tier: Options.choice("tier", TIERS).pipe(
         Options.withDescription("Plan of the X app, which determines access, caps and backfill (default: pay-per-use)"),
         Options.withDefault("pay-per-use" as const)
+      ),
+      wikimedia: Options.boolean("wikimedia").pipe(
+        Options.withDescription("Also make up changes on Wikimedia, and print how to watch them")
       )
     },
     actions.run
@@ -59,7 +63,9 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
       ]
   )
   return HelpDoc.blocks([
-    HelpDoc.p("Simulate X's filtered stream and Firehose over HTTP, to test Earshot or any other client."),
+    HelpDoc.p(
+      "Simulate X's filtered stream, Firehose and Wikimedia's changes over HTTP, to test Earshot or any other client."
+    ),
     HelpDoc.p(
       "Events are made up, or sent with POST /control/events. POST /control/faults injects faults. PATCH /control/settings changes behaviour that the platforms' documentation leaves open."
     ),

@@ -1,5 +1,6 @@
 /** Publishes generated events at the rates of the settings, with the generators of the demo feed. */
 import { Clock, Effect, type Scope } from "effect"
+import { changes } from "../adapters/demo/changes.ts"
 import { pages } from "../adapters/demo/pages.ts"
 import { posts } from "../adapters/demo/posts.ts"
 import type { JsonObject } from "../core/text/json.ts"
@@ -9,6 +10,7 @@ import type { World } from "./World.ts"
 export interface Publishers {
   readonly x: (payload: JsonObject, now: number) => unknown
   readonly firehose: (payload: JsonObject, now: number) => unknown
+  readonly wikimedia: (payload: JsonObject, now: number) => unknown
 }
 
 /** Runs until the scope closes. The same seed and the same times give the same events. */
@@ -16,6 +18,7 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
   Effect.gen(function* () {
     const makePost = posts(seed)
     const makePage = pages(seed + 1)
+    const makeChange = changes(seed + 2)
     const run = (rate: (settings: Settings) => number, emit: (now: number) => void) =>
       Effect.forkScoped(emitAtRate(world, rate, emit))
     yield* run(
@@ -25,6 +28,10 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
     yield* run(
       ({ feed }) => feed.pages_per_second,
       (now) => publish.firehose(makePage(now), now)
+    )
+    yield* run(
+      ({ feed }) => feed.changes_per_second,
+      (now) => publish.wikimedia(makeChange(now), now)
     )
   })
 

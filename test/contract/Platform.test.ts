@@ -3,6 +3,7 @@
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import * as Wikimedia from "../../adapters/wikimedia/Wikimedia.ts"
 import * as X from "../../adapters/x/X.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -55,6 +56,34 @@ platformContract({
 })
 
 platformContract({ name: "firehose over the wire", id: "firehose", open: overTheWire("firehose") })
+
+platformContract({
+  name: "wikimedia over the wire",
+  id: "wikimedia",
+  acceptance: "presumed",
+  open: Effect.gen(function* () {
+    const simulator = yield* Simulator.make({ seed: 1 })
+    const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+    const adapter = Wikimedia.layerWith({ baseUrl, contact: "earshot@example.org" })
+    const context = yield* Layer.build(Layer.provideMerge(adapter, services))
+    const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get("wikimedia")).pipe(
+      Effect.provide(context)
+    )
+    return {
+      platform,
+      publish: (text) =>
+        Effect.gen(function* () {
+          const eventId = `change-${++lastNumber}`
+          const dt = new Date(yield* simulator.control.now).toISOString()
+          yield* Effect.orDie(
+            simulator.control.publish([{ meta: { id: eventId, dt }, wiki: "enwiki", title: "A page", comment: text }])
+          )
+          return eventId
+        })
+    }
+  }),
+  skip: { "inventory marks a foreign rule, and unregister ignores it": "the rules are in this process" }
+})
 
 // ---- helpers ----
 

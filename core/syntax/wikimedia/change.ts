@@ -49,7 +49,7 @@ export const changeSummary = (record: unknown): EventSummary => {
 export const plainComment = (comment: string): string =>
   comment
     .replace(/\/\*([^*]*)\*\//g, " $1 ")
-    .replace(/\[\[:?([^[\]|]*)(?:\|([^[\]]*))?\]\]/g, (_, page: string, text: string | undefined) => text || page)
+    .replace(/\[\[:?([^[\]|]*)(?:\|([^[\]]*))?\]\]/g, (_, page: string, text?: string) => text || separated(page))
     .replace(/\[https?:\/\/[^\s[\]]+ ([^[\]]*)\]/g, "$1")
     .replace(/'{2,5}/g, "")
     .replace(/[^\S\n]+/g, " ")
@@ -100,7 +100,7 @@ class ChangeReader implements FieldReader {
       case "firehose.added":
         return commentsOf(this.change)
       case "firehose.title":
-        return present(textOf(this.change["title"]))
+        return present(textOf(this.change["title"])).map(separated)
       default:
         return []
     }
@@ -178,6 +178,9 @@ class ChangeReader implements FieldReader {
 
 /** Of a `Date`, in milliseconds. */
 const MAX_DATE = 8.64e15
+
+/** `Talk:Berlin` has two words: a colon between letters would make it one. */
+const separated = (title: string): string => title.replaceAll(":", ": ")
 
 const present = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? [] : [value])
 
