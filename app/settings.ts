@@ -4,7 +4,7 @@
  */
 import process from "node:process"
 import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, Redacted } from "effect"
-import { Addresses } from "../adapters/webhooks/addresses.ts"
+import { Addresses } from "../adapters/http/addresses.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { isMistyped } from "../core/model/secretText.ts"
 import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"

@@ -4,8 +4,8 @@ import type { Socket } from "node:net"
 import { Effect, Layer, Option } from "effect"
 import { ClientDocuments, DocumentUnavailable } from "../../core/grants/ClientDocuments.ts"
 import { reasonOf } from "../http/reasons.ts"
-import type { Addresses } from "./addresses.ts"
-import { connect, literalRefusal } from "./connect.ts"
+import type { Addresses } from "../http/addresses.ts"
+import { connect, literalRefusal } from "../http/connect.ts"
 
 export const layerWith = (addresses: Addresses): Layer.Layer<ClientDocuments> =>
   Layer.succeed(
