@@ -87,3 +87,11 @@ export const fieldSet = (set: {
     noun: set.noun
   }
 }
+
+/** Names, separated by spaces, that people write for a field. */
+export const misnamedAs = (use: string, names: string): ReadonlyArray<readonly [string, MisnamedField]> =>
+  names.split(" ").map((name) => [name, { use }])
+
+/** Names for which there is no field. */
+export const withoutField = (why: string, names: string): ReadonlyArray<readonly [string, MisnamedField]> =>
+  names.split(" ").map((name) => [name, { why }])

@@ -1,6 +1,6 @@
 /** The fields of a filter on wiki changes, their names in explanations, and common wrong names. */
 import type { FieldNames } from "../expression/FieldNames.ts"
-import { type FieldSet, fieldSet, type MisnamedField } from "../firehose/fieldSet.ts"
+import { type FieldSet, fieldSet, type MisnamedField, misnamedAs, withoutField } from "../firehose/fieldSet.ts"
 import { keywordForms, likeFirehose } from "../firehose/fields.ts"
 
 export const changeTypes = ["edit", "new", "log", "categorize", "external"] as const
@@ -119,26 +119,26 @@ export const wikimediaFields: FieldSet = fieldSet({
     })
   ],
   misnamed: new Map<string, MisnamedField>([
-    ...aliases("added", "comment summary text content body message diff"),
-    ...aliases("title", "page name article intitle headline"),
-    ...aliases("url", "link uri inurl"),
-    ...aliases("domain", "site host server server_name"),
-    ...aliases("page_type", "type page_types kind"),
-    ...aliases("language", "lang"),
-    ...aliases("wiki", "db database project"),
-    ...aliases("user", "from author editor username by"),
-    ...aliases("ns", "namespace"),
-    ...aliases("delta", "size length bytes change"),
-    ...aliases("log", "log_type log_action"),
-    ...aliases("publish_time", "date time timestamp dt published"),
-    ...nothing("The stream does not say what a change removes", "removed removed_anchor"),
-    ...nothing("The stream does not have the links of a change", "added_anchor anchor"),
-    ...nothing("Wikis have no Domain Rating", "dr domain_rating"),
-    ...nothing(
+    ...misnamedAs("added", "comment summary text content body message diff"),
+    ...misnamedAs("title", "page name article intitle headline"),
+    ...misnamedAs("url", "link uri inurl"),
+    ...misnamedAs("domain", "site host server server_name"),
+    ...misnamedAs("page_type", "type page_types kind"),
+    ...misnamedAs("language", "lang"),
+    ...misnamedAs("wiki", "db database project"),
+    ...misnamedAs("user", "from author editor username by"),
+    ...misnamedAs("ns", "namespace"),
+    ...misnamedAs("delta", "size length bytes change"),
+    ...misnamedAs("log", "log_type log_action"),
+    ...misnamedAs("publish_time", "date time timestamp dt published"),
+    ...withoutField("The stream does not say what a change removes", "removed removed_anchor"),
+    ...withoutField("The stream does not have the links of a change", "added_anchor anchor"),
+    ...withoutField("Wikis have no Domain Rating", "dr domain_rating"),
+    ...withoutField(
       "The stream does not have the categories of a page; page_type:categorize finds changes of them",
       "page_category category categories"
     ),
-    ...nothing("It is part of the X query language", "is has")
+    ...withoutField("It is part of the X query language", "is has")
   ])
 })
 
@@ -166,13 +166,3 @@ export const fieldNames = {
   },
   number: { "wikimedia.ns": "The namespace", "wikimedia.delta": "The number of bytes that the page gained" }
 } satisfies FieldNames
-
-// ---- helpers ----
-
-function aliases(use: string, names: string): ReadonlyArray<readonly [string, MisnamedField]> {
-  return names.split(" ").map((name) => [name, { use }])
-}
-
-function nothing(why: string, names: string): ReadonlyArray<readonly [string, MisnamedField]> {
-  return names.split(" ").map((name) => [name, { why }])
-}
