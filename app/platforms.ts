@@ -1,6 +1,7 @@
 /** The platforms of this program, one line each. */
 import { type Config, Effect } from "effect"
 import type { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import { feeds } from "../core/languages/feeds.ts"
 import { firehose } from "../core/languages/firehose.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { wikimedia } from "../core/languages/wikimedia.ts"
@@ -27,7 +28,8 @@ export const PLATFORMS: ReadonlyArray<KnownPlatform> = [
     language: wikimedia,
     isOn: switches.wikimedia,
     load: () => import("../adapters/wikimedia/Wikimedia.ts")
-  }
+  },
+  { language: feeds, isOn: switches.feeds, load: () => import("../adapters/feeds/Feeds.ts") }
 ]
 
 /** Without those that a setting turns on. */

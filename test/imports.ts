@@ -65,6 +65,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@hono/node-server",
     "@hono/node-server/",
     "pg",
+    "feedsmith",
     "uuid",
     "node:"
   ],
@@ -93,6 +94,7 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   x: ["http", "demo"],
   firehose: ["http", "demo"],
   wikimedia: ["http", "demo", "local"],
+  feeds: ["http", "demo", "local"],
   telemetry: ["http"],
   remote: ["http"],
   webhooks: ["http"]

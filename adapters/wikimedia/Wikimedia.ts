@@ -13,6 +13,7 @@ import { KnownRules } from "../http/KnownRules.ts"
 import { otherAddress } from "../http/otherAddress.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { heldRules } from "../local/HeldRules.ts"
+import { loading } from "../local/loading.ts"
 import { KnownIds } from "./KnownIds.ts"
 import { watch } from "./stream.ts"
 
@@ -45,7 +46,6 @@ export const layerWith = (options: {
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const budget = new Budget(connectionLimit)
       const stored = new KnownIds()
-      let isLoaded = false
 
       const register = (texts: ReadonlyArray<string>) =>
         Effect.tap(held.register(texts), (outcomes) =>
@@ -54,20 +54,7 @@ export const layerWith = (options: {
           })
         )
 
-      /** The stream may resume in the past: the rules that were registered before a restart are there from the start. */
-      const load = Effect.gen(function* () {
-        if (isLoaded) return
-        const registrations = yield* store.registrationsOn(wikimedia.id)
-        const active = registrations.filter(
-          ({ platformRuleId, pause }) => Option.isSome(platformRuleId) && Option.isNone(pause)
-        )
-        yield* register([...new Set(active.map(({ text }) => text))])
-        isLoaded = true
-      })
-
-      const unload = Effect.sync(() => {
-        isLoaded = false
-      })
+      const { load, unload } = loading(store, wikimedia.id, register)
 
       const storeDown = () => new PlatformUnavailable({ platform: wikimedia.id, reason: "the store cannot be reached" })
 
