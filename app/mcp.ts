@@ -9,7 +9,7 @@ import { serveOnStdio } from "../gateway/mcp/stdio.ts"
 import { toolbox } from "../gateway/mcp/tools.ts"
 import { newSecret } from "../gateway/mcp/untrusted.ts"
 import type { Services } from "../gateway/operations/Handlers.ts"
-import { languages } from "./platforms.ts"
+import { languagesOn } from "./platforms.ts"
 import { isRemote, remote } from "./remote.ts"
 import { VERSION } from "./version.ts"
 
@@ -69,7 +69,7 @@ const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
 
 const toolsOnStdio = (call: Call<never>) =>
   Effect.gen(function* () {
-    const known = yield* languages
+    const known = yield* languagesOn
     return yield* serveOnStdio({
       version: VERSION,
       toolbox: toolbox(known),

@@ -2,9 +2,10 @@
  * The settings, all from the environment. Each is one entry of a table: the help, the warning about misspelt names,
  * docs/settings.md and the --allow-env of deno.json follow from it (`npm run settings` writes the two files).
  */
+import { readFileSync } from "node:fs"
 import process from "node:process"
 import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, Redacted } from "effect"
-import { Addresses } from "../adapters/webhooks/addresses.ts"
+import { Addresses } from "../adapters/http/addresses.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { isMistyped } from "../core/model/secretText.ts"
 import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"
@@ -15,6 +16,8 @@ export const MAX_RECENT_EVENTS = 1_000_000
 
 /** For client commands when only a key is set. */
 export const DEFAULT_URL = "http://127.0.0.1:8787"
+
+const FEEDS = { who: "feeds", setting: "EARSHOT_FEED_ALLOW" }
 
 const logLevels = {
   trace: LogLevel.Trace,
@@ -217,6 +220,31 @@ const table = {
       description: "Base URL of Bluesky's Jetstream; change it for another region, a simulator or a server of your own",
       parse: address
     }),
+    wikimediaContact: optional({
+      name: "EARSHOT_WIKIMEDIA_CONTACT",
+      description:
+        "Mail address or web page of the operator, which Wikimedia asks of its clients; with it the platform wikimedia watches the changes of Wikipedia and other wikis",
+      parse: contact
+    }),
+    wikimediaBaseUrl: setting({
+      name: "WIKIMEDIA_BASE_URL",
+      default: "https://stream.wikimedia.org",
+      description: "Base URL of Wikimedia's event streams; change it for a simulator or a proxy",
+      parse: address
+    }),
+    feedUrls: optional({
+      name: "EARSHOT_FEEDS",
+      description:
+        "Addresses of RSS, Atom or JSON feeds, separated by commas, or a file with one per line, or in OPML; with it the platform feeds reads them",
+      parse: feedList
+    }),
+    feedAddresses: setting({
+      name: "EARSHOT_FEED_ALLOW",
+      default: "none",
+      unset: new Addresses(FEEDS),
+      description: "Address ranges that are not public but that feeds may be read from, such as 10.0.0.0/8,fd00::/8",
+      parse: (text) => Addresses.parse(text, FEEDS)
+    }),
     otlpEndpoint: optional({
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
       description:
@@ -318,12 +346,15 @@ const table = {
 export const serviceSettings = valuesOf(table.service)
 export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
 
-/** The platforms that are off by default. Commands read this, too, to know their languages. */
-export const switches = Config.all({ bluesky: table.service.bluesky.config })
-export type Switch = keyof Config.Config.Success<typeof switches>
-
 /** The client sends it, too (`replay --shared`). */
 export const operatorKey = table.service.operatorKey.config
+
+/** Of the platforms that are off by default. */
+export const switches = {
+  bluesky: Config.map(table.service.bluesky.config, (value) => value === "on"),
+  wikimedia: Config.map(table.service.wikimediaContact.config, Option.isSome),
+  feeds: Config.map(table.service.feedUrls.config, Option.isSome)
+}
 
 export const storeSettings = valuesOf(table.store)
 
@@ -346,7 +377,7 @@ export const variables: Effect.Effect<ReadonlyArray<string>> = Effect.orElseSucc
 export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string> => {
   const known = settings.map(({ name }) => name)
   return variables.flatMap((name) => {
-    if (!/^(EARSHOT|X|FIREHOSE|BLUESKY)_/.test(name) || known.includes(name)) return []
+    if (!/^(EARSHOT|X|FIREHOSE|BLUESKY|WIKIMEDIA)_/.test(name) || known.includes(name)) return []
     const meant = nearest(name, known)
     return meant === undefined ? [] : [`There is no setting ${name}: did you mean ${meant}?`]
   })
@@ -452,6 +483,43 @@ function address(text: string): Either.Either<string, string> {
   return /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
     ? Either.right(text)
     : Either.left("Expected an address like https://api.example.com")
+}
+
+/** Each is polled every few minutes. */
+const MAX_FEEDS = 500
+
+function feedList(text: string): Either.Either<ReadonlyArray<string>, string> {
+  return Either.flatMap(text.includes("://") ? Either.right(text) : fileText(text), (list) => {
+    const urls = [...new Set(addressesIn(list).map((url) => url.trim()))].filter((url) => /^[^#]/.test(url))
+    const wrong = urls.find((url) => !/^https?:\/\/[^@]+$/.test(url) || !URL.canParse(url))
+    if (wrong !== undefined) return Either.left(`Expected addresses with http or https, got ${shownValue(wrong)}`)
+    if (urls.length === 0) return Either.left("Expected at least one address")
+    return urls.length > MAX_FEEDS
+      ? Either.left(`Expected at most ${MAX_FEEDS} addresses, got ${urls.length}`)
+      : Either.right(urls.map((url) => new URL(url).href))
+  })
+}
+
+function addressesIn(list: string): ReadonlyArray<string> {
+  return /<opml\b/i.test(list)
+    ? Array.from(list.matchAll(/\bxmlUrl=(?:"([^"]*)"|'([^']*)')/gi), ([, one, other]) =>
+        (one ?? other ?? "").replaceAll("&amp;", "&")
+      )
+    : list.split(/[,\r\n]/)
+}
+
+function fileText(path: string): Either.Either<string, string> {
+  return Either.try({
+    try: () => readFileSync(path, "utf8"),
+    catch: () =>
+      `Expected addresses like https://example.org/feed.xml, or a file that can be read, got ${shownValue(path)}`
+  })
+}
+
+function contact(text: string): Either.Either<string, string> {
+  return /^[!-'*-~]{1,200}$/.test(text) && (/^[^@]+@[^@]+\.[^@]+$/.test(text) || /^https?:\/\/[^/]+\..+/.test(text))
+    ? Either.right(text)
+    : Either.left("Expected a mail address or a URL, like you@example.org or https://example.org/earshot")
 }
 
 /** Without a path: other servers must not share the origin, which browsers and clients trust as a whole. */

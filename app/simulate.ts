@@ -4,9 +4,14 @@ import type { SimulateOptions } from "../cli/simulate.ts"
 import * as Simulator from "../simulator/Simulator.ts"
 import * as SimulatorServer from "../simulator/server.ts"
 
-export const simulate = ({ port, seed, rate, tier, bluesky }: SimulateOptions) =>
+export const simulate = ({ port, seed, rate, tier, bluesky, wikimedia }: SimulateOptions) =>
   Effect.gen(function* () {
-    const feed = { posts_per_second: rate, pages_per_second: rate, bluesky_per_second: bluesky ? rate : 0 }
+    const feed = {
+      posts_per_second: rate,
+      pages_per_second: rate,
+      bluesky_per_second: bluesky ? rate : 0,
+      changes_per_second: wikimedia ? rate : 0
+    }
     const simulator = yield* Simulator.make({ seed, settings: { x: { tier }, feed } })
     const host = "127.0.0.1"
     const url = `http://${host}:${yield* SimulatorServer.serve(simulator, { host, port })}`
@@ -18,6 +23,7 @@ export const simulate = ({ port, seed, rate, tier, bluesky }: SimulateOptions) =
         `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
         `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
         ...(bluesky ? [`  export BLUESKY_BASE_URL=${url} EARSHOT_BLUESKY=on`] : []),
+        ...(wikimedia ? [`  export WIKIMEDIA_BASE_URL=${url} EARSHOT_WIKIMEDIA_CONTACT=simulator@example.org`] : []),
         `Firehose management key, for taps: ${firehose.management_key}`
       ].join("\n")
     )

@@ -9,6 +9,7 @@ export interface SimulateOptions {
   readonly rate: number
   readonly tier: (typeof TIERS)[number]
   readonly bluesky: boolean
+  readonly wikimedia: boolean
 }
 
 export interface SimulateActions<E> {
@@ -45,6 +46,9 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
       ),
       bluesky: Options.boolean("bluesky").pipe(
         Options.withDescription("Also make up posts on Bluesky, at the same rate")
+      ),
+      wikimedia: Options.boolean("wikimedia").pipe(
+        Options.withDescription("Also make up changes on Wikimedia, and print how to watch them")
       )
     },
     actions.run
@@ -63,7 +67,9 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
       ]
   )
   return HelpDoc.blocks([
-    HelpDoc.p("Simulate X's filtered stream and Firehose over HTTP, to test Earshot or any other client."),
+    HelpDoc.p(
+      "Simulate X's filtered stream, Firehose and Wikimedia's changes over HTTP, to test Earshot or any other client."
+    ),
     HelpDoc.p(
       "Events are made up, or sent with POST /control/events. POST /control/faults injects faults. PATCH /control/settings changes behaviour that the platforms' documentation leaves open."
     ),

@@ -112,10 +112,13 @@ function bundle(build, entryPoints, outdir) {
   })
 }
 
-/** Folders of the bundled packages. */
+/** Folders of the bundled packages. A package may carry the code of another one, without its `package.json`. */
 function packagesIn({ inputs }) {
   const folders = Object.keys(inputs).map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])
-  return [...new Set(folders.filter((folder) => folder !== undefined))].sort().map((folder) => join(ROOT, folder))
+  return [...new Set(folders.filter((folder) => folder !== undefined))]
+    .sort()
+    .map((folder) => join(ROOT, folder))
+    .filter((folder) => existsSync(join(folder, "package.json")))
 }
 
 /** The licences of bundled packages require their text to be included. */

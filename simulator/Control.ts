@@ -2,6 +2,7 @@
 import { Effect, Either } from "effect"
 import { eventReader } from "../adapters/local/events.ts"
 import { firehose } from "../core/languages/firehose.ts"
+import { wikimedia } from "../core/languages/wikimedia.ts"
 import { x } from "../core/languages/x.ts"
 import type { DeliveryPage } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
@@ -9,11 +10,12 @@ import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
+import type { WikimediaState } from "./wikimedia/WikimediaState.ts"
 import type { PostChange } from "./x/Posts.ts"
 import type { PostTruth, XState } from "./x/XState.ts"
 
 export interface PublishResult {
-  readonly accepted: Readonly<Record<SimulatedPlatform, number>>
+  readonly accepted: Readonly<Record<"x" | "firehose", number> & Partial<Record<SimulatedPlatform, number>>>
   /** Matched rules, summed over all events and taps. */
   readonly matches: number
 }
@@ -26,11 +28,20 @@ export class Control {
   private readonly world: World
   private readonly x: XState
   private readonly firehose: FirehoseState
+  private readonly wikimedia: WikimediaState
 
-  constructor(world: World, x: XState, firehose: FirehoseState) {
+  constructor(
+    world: World,
+    {
+      x,
+      firehose,
+      wikimedia
+    }: { readonly x: XState; readonly firehose: FirehoseState; readonly wikimedia: WikimediaState }
+  ) {
     this.world = world
     this.x = x
     this.firehose = firehose
+    this.wikimedia = wikimedia
   }
 
   get settings(): Settings {
@@ -49,7 +60,7 @@ export class Control {
       const { platform } = request
       if (request.kind === "drop-rules" && this.world.faults.take("drop-rules", { platform, now }) !== undefined) {
         if (platform === "x") this.x.dropRules()
-        else this.firehose.dropRules()
+        else if (platform === "firehose") this.firehose.dropRules()
         this.world.faults.clear(fault.id)
         return { ...fault, fired: 1 }
       }
@@ -85,12 +96,15 @@ export class Control {
       const checked = yield* Effect.forEach(events, (event, index) =>
         Either.mapLeft(reader.check(event), (message) => `Event ${index + 1}: ${message}`)
       )
-      const accepted = { x: 0, firehose: 0 }
+      const accepted: Record<"x" | "firehose", number> & Partial<Record<SimulatedPlatform, number>> = {
+        x: 0,
+        firehose: 0
+      }
       let matches = 0
       for (const { language, payload } of checked) {
-        const platform = language === x ? "x" : "firehose"
-        const matched = platform === "x" ? this.x.publish(payload, now) : this.firehose.publish(payload, now)
-        accepted[platform]++
+        const platform = language === x ? "x" : language === firehose ? "firehose" : "wikimedia"
+        const matched = this[platform].publish(payload, now)
+        accepted[platform] = (accepted[platform] ?? 0) + 1
         matches += Either.getOrElse(matched, () => 0)
       }
       return { accepted, matches }
@@ -139,6 +153,10 @@ export class Control {
           published: this.firehose.published,
           matches_paid: this.firehose.paidMatches
         },
+        wikimedia: {
+          connections: [...this.wikimedia.streams].map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          published: this.wikimedia.published
+        },
         calls: ledger.calls,
         windows: ledger.callWindows,
         most_connections: ledger.peakConnections,
@@ -157,4 +175,4 @@ export type State = Effect.Effect.Success<Control["state"]>
 
 // ---- helpers ----
 
-const reader = eventReader([x, firehose], (text) => text)
+const reader = eventReader([x, firehose, wikimedia], (text) => text)

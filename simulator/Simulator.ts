@@ -9,6 +9,8 @@ import { FirehoseState } from "./firehose/FirehoseState.ts"
 import { answerFirehose } from "./firehose/router.ts"
 import { applyPatch, defaultSettings, type SettingsPatch } from "./settings.ts"
 import { World } from "./World.ts"
+import { answerWikimedia } from "./wikimedia/router.ts"
+import { WikimediaState } from "./wikimedia/WikimediaState.ts"
 import { type Call, type Dropped, jsonReply, type Reply } from "./wire.ts"
 import { answerX } from "./x/router.ts"
 import { XState } from "./x/XState.ts"
@@ -31,12 +33,14 @@ export const make = (options: {
     const world = new World({ settings, seed: options.seed })
     const x = new XState(world)
     const firehose = new FirehoseState(world, yield* world.now)
-    const control = new Control(world, x, firehose)
+    const wikimedia = new WikimediaState(world)
+    const control = new Control(world, { x, firehose, wikimedia })
     const jetstream = new Jetstream()
     yield* startFeed(world, options.seed, {
       x: (payload, now) => x.publish(payload, now),
       firehose: (payload, now) => firehose.publish(payload, now),
-      bluesky: (payload, now) => jetstream.publish(payload, now)
+      bluesky: (payload, now) => jetstream.publish(payload, now),
+      wikimedia: (payload, now) => wikimedia.publish(payload, now)
     })
 
     const answer = (request: Request): Effect.Effect<Reply, Dropped> =>
@@ -46,10 +50,11 @@ export const make = (options: {
         if (/^\/2(\/|$)/.test(call.path)) return yield* answerX(x, call)
         if (/^\/v1(\/|$)/.test(call.path)) return yield* answerFirehose(firehose, call)
         if (/^\/(xrpc|control\/bluesky)\//.test(call.path)) return answerBluesky(jetstream, call)
+        if (/^\/v2(\/|$)/.test(call.path)) return yield* answerWikimedia(wikimedia, call)
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
           message:
-            "Unknown path: X is under /2, Firehose under /v1, and the simulator's state, settings and faults under /control"
+            "Unknown path: X is under /2, Firehose under /v1, Wikimedia under /v2, and the simulator's state, settings and faults under /control"
         })
       }).pipe(
         // A bug of the simulator must not look like an injected fault.

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 
 /** The platforms that the simulator plays. */
-export const SimulatedPlatform = Schema.Literal("x", "firehose")
+export const SimulatedPlatform = Schema.Literal("x", "firehose", "wikimedia")
 export type SimulatedPlatform = typeof SimulatedPlatform.Type
 
 export const endpoints = {
@@ -17,7 +17,8 @@ export const endpoints = {
     "usage",
     "posts"
   ],
-  firehose: ["taps", "rules", "validate", "stream"]
+  firehose: ["taps", "rules", "validate", "stream"],
+  wikimedia: ["stream"]
 } as const
 
 export type XEndpoint = (typeof endpoints.x)[number]

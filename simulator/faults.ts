@@ -57,6 +57,8 @@ export const FaultRequest = Schema.Union(
   kind("cut-backfill", { records: field(Count, 3) }),
   kind("without-rules", {}),
   kind("unknown-rules", {}),
+  kind("switch", {}),
+  kind("offset-jump", {}),
   kind("oversized", { bytes: field(Count, 17 * 1024 * 1024) })
 )
 export type FaultRequest = typeof FaultRequest.Type
@@ -94,6 +96,8 @@ export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
   "cut-backfill": "Drop a connection after the first records of its backfill (x); records",
   "without-rules": "Send a post without matching_rules (x)",
   "unknown-rules": "Send a post with matching_rules that do not exist (x)",
+  switch: "Make the other data centre the active one (wikimedia)",
+  "offset-jump": "Lose a change: its offset is missing (wikimedia)",
   oversized: "Send a post in a line that is too long (x); bytes"
 }
 
@@ -207,6 +211,8 @@ const onlyPlatform: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
   "cut-backfill": "x",
   "without-rules": "x",
   "unknown-rules": "x",
+  switch: "wikimedia",
+  "offset-jump": "wikimedia",
   oversized: "x"
 }
 

@@ -1,6 +1,7 @@
 /** Publishes generated events at the rates of the settings, with the generators of the demo feed. */
 import { Clock, Effect, type Scope } from "effect"
 import { blueskyPosts } from "../adapters/demo/blueskyPosts.ts"
+import { changes } from "../adapters/demo/changes.ts"
 import { pages } from "../adapters/demo/pages.ts"
 import { posts } from "../adapters/demo/posts.ts"
 import type { JsonObject } from "../core/text/json.ts"
@@ -11,6 +12,7 @@ export interface Publishers {
   readonly x: (payload: JsonObject, now: number) => unknown
   readonly firehose: (payload: JsonObject, now: number) => unknown
   readonly bluesky: (payload: JsonObject, now: number) => unknown
+  readonly wikimedia: (payload: JsonObject, now: number) => unknown
 }
 
 /** Runs until the scope closes. The same seed and the same times give the same events. */
@@ -19,6 +21,7 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
     const makePost = posts(seed)
     const makePage = pages(seed + 1)
     const makeBlueskyPost = blueskyPosts(seed + 2)
+    const makeChange = changes(seed + 3)
     const run = (rate: (settings: Settings) => number, emit: (now: number) => void) =>
       Effect.forkScoped(emitAtRate(world, rate, emit))
     yield* run(
@@ -32,6 +35,10 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
     yield* run(
       ({ feed }) => feed.bluesky_per_second,
       (now) => publish.bluesky(makeBlueskyPost(now), now)
+    )
+    yield* run(
+      ({ feed }) => feed.changes_per_second,
+      (now) => publish.wikimedia(makeChange(now), now)
     )
   })
 

@@ -110,19 +110,34 @@ const FirehoseSettings = Schema.Struct({
   partition: setting(Count, 0, "Partition number in event ids")
 })
 
+const WikimediaSettings = Schema.Struct({
+  connection_seconds: setting(Count, 900, "How long a connection lasts"),
+  connections: setting(Count, 2, "Maximum open connections"),
+  time_jitter_ms: setting(Count, 20, "How far times run backwards, at most; 0: they are in order"),
+  canary_seconds: setting(Count, 15, "Time between two canaries; 0: none"),
+  retention_hours: setting(Seconds, 168, "How long changes are kept for replay")
+})
+
 const FeedSettings = Schema.Struct({
   posts_per_second: setting(Rate, 0, "Generated posts per second on X; --rate sets it"),
   pages_per_second: setting(Rate, 0, "Generated pages per second on Firehose; --rate sets it"),
-  bluesky_per_second: setting(Rate, 0, "Generated posts per second on Bluesky; --bluesky sets it")
+  bluesky_per_second: setting(Rate, 0, "Generated posts per second on Bluesky; --rate sets it, with --bluesky"),
+  changes_per_second: setting(Rate, 0, "Generated changes per second on Wikimedia; --rate sets it, with --wikimedia")
 })
 
-export const Settings = Schema.Struct({ x: XSettings, firehose: FirehoseSettings, feed: FeedSettings })
+export const Settings = Schema.Struct({
+  x: XSettings,
+  firehose: FirehoseSettings,
+  wikimedia: WikimediaSettings,
+  feed: FeedSettings
+})
 export type Settings = typeof Settings.Type
 
 export const SettingsPatch = Schema.partialWith(
   Schema.Struct({
     x: Schema.partialWith(XSettings, { exact: true }),
     firehose: Schema.partialWith(FirehoseSettings, { exact: true }),
+    wikimedia: Schema.partialWith(WikimediaSettings, { exact: true }),
     feed: Schema.partialWith(FeedSettings, { exact: true })
   }),
   { exact: true }
@@ -187,6 +202,7 @@ export const defaultSettings = (): Settings =>
 export const applyPatch = (settings: Settings, patch: SettingsPatch): Settings => ({
   x: { ...settings.x, ...patch.x },
   firehose: { ...settings.firehose, ...patch.firehose },
+  wikimedia: { ...settings.wikimedia, ...patch.wikimedia },
   feed: { ...settings.feed, ...patch.feed }
 })
 
@@ -204,6 +220,7 @@ function describeError(error: ParseResult.ParseError): string {
 const groups = [
   ["x", XSettings.fields],
   ["firehose", FirehoseSettings.fields],
+  ["wikimedia", WikimediaSettings.fields],
   ["feed", FeedSettings.fields]
 ] as const
 

@@ -65,6 +65,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@hono/node-server",
     "@hono/node-server/",
     "pg",
+    "feedsmith",
     "uuid",
     "ws",
     "node:"
@@ -95,6 +96,8 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   firehose: ["http", "demo"],
   bluesky: ["http", "local", "demo"],
   runtimes: ["http"],
+  wikimedia: ["http", "demo", "local"],
+  feeds: ["http", "demo", "local"],
   telemetry: ["http"],
   remote: ["http"],
   webhooks: ["http"]

@@ -2,19 +2,20 @@
 import { Clock, Effect, Either, Layer, Option, Schedule, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { bluesky } from "../../core/languages/bluesky.ts"
-import { Entropy } from "../../core/model/Entropy.ts"
+import type { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { type Installed, type Platform, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
+
 import { blueskyPosts } from "../demo/blueskyPosts.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { otherAddress } from "../http/otherAddress.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { WebSockets } from "../http/WebSockets.ts"
-import { HeldRules } from "../local/HeldRules.ts"
+import { heldRules } from "../local/HeldRules.ts"
+import { loading } from "../local/loading.ts"
 import { handlesIn, makeHandles } from "./Handles.ts"
 import { watch } from "./stream.ts"
 
@@ -36,7 +37,7 @@ export const layerWith = ({
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const store = yield* RuleStore
-      const held = new HeldRules(bluesky, yield* Entropy)
+      const held = yield* heldRules(bluesky)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const address = otherAddress(baseUrl, OWN_ORIGINS)
@@ -51,40 +52,44 @@ export const layerWith = ({
         health,
         recent: yield* RecentEvents
       }
-      /** What the store says is registered is in the engine, too. */
-      let isLoaded = false
+      const hold = (texts: ReadonlyArray<string>) =>
+        Effect.tap(held.register(texts), (outcomes) =>
+          Effect.sync(() => {
+            for (const outcome of outcomes) if (Either.isRight(outcome)) known.add(outcome.right)
+          })
+        )
+
+      const refusalOf = (text: string) =>
+        Effect.gen(function* () {
+          const rule = held.check(text)
+          if (Either.isLeft(rule)) return undefined
+          const unknown = yield* handles.resolve(handlesIn(rule.right.expression))
+          const [name] = unknown
+          if (name === undefined) return undefined
+          const reason = `no account on Bluesky has the handle "${name}"`
+          return new PlatformRefused({ platform: bluesky.id, reason, upstream: { handles: unknown } })
+        })
 
       const add = (text: string) =>
         Effect.gen(function* () {
-          const rule = held.check(text)
-          if (Either.isLeft(rule)) return Either.left(rule.left)
-          const unknown = yield* handles.resolve(handlesIn(rule.right.expression))
-          const [name] = unknown
-          if (name !== undefined) {
-            const reason = `no account on Bluesky has the handle "${name}"`
-            return Either.left(new PlatformRefused({ platform: bluesky.id, reason, upstream: { handles: unknown } }))
-          }
-          const registered = held.add(text)
-          if (Either.isRight(registered)) known.add(registered.right)
-          return registered
+          const refusal = yield* refusalOf(text)
+          if (refusal !== undefined) return Either.left(refusal)
+          const [registered] = yield* hold([text])
+          return registered ?? (yield* Effect.dieMessage(`No outcome for ${text}`))
         })
 
-      /** A server that takes the stream over has not registered the rules itself. */
-      const load = Effect.gen(function* () {
-        if (isLoaded) return
-        const names = new Set<string>()
-        for (const { state, text, translatedValue } of yield* store.registrationsOn(bluesky.id)) {
-          if (state !== "active" || text !== translatedValue) continue
-          const rule = held.check(text)
-          const registered = held.add(text)
-          if (Either.isLeft(rule) || Either.isLeft(registered)) continue
-          known.add(registered.right)
-          handlesIn(rule.right.expression, names)
-          yield* yieldIfTurnIsLong
-        }
-        isLoaded = true
-        yield* handles.resolve(names)
-      })
+      const { load, unload } = loading(store, bluesky.id, (texts) =>
+        Effect.tap(hold(texts), () =>
+          handles.resolve(
+            new Set(
+              texts.flatMap((text) => {
+                const rule = held.check(text)
+                return Either.isLeft(rule) ? [] : [...handlesIn(rule.right.expression)]
+              })
+            )
+          )
+        )
+      )
       const untilLoaded = Effect.orDie(Effect.retry(load, Schedule.spaced("1 second")))
       const loaded = Effect.mapError(
         load,
@@ -96,31 +101,15 @@ export const layerWith = ({
         language: bluesky,
         syntax: helpFor(bluesky, ruleLimits(Option.none())),
         capabilities: { rulesPerAccount: Option.none(), isRemote: true, ...address, sendsAlive: true },
-        verify: (text) => Effect.succeed(Either.map(held.check(text), () => "confirmed" as const)),
+        verify: held.verify,
         register: (texts) => Effect.zipRight(loaded, Effect.forEach(texts, add)),
         unregister: (platformRuleIds) =>
-          Effect.sync(() => {
-            for (const id of platformRuleIds) held.delete(id)
-            known.delete(platformRuleIds)
-          }),
-        inventory: Effect.map(loaded, () => ({
-          rules: [...held.texts].map(([platformRuleId, translatedValue]) => ({
-            platformRuleId,
-            translatedValue,
-            isOurs: true
-          })),
-          ruleLimit: Option.none(),
-          usage: Option.none()
-        })),
+          Effect.tap(held.unregister(platformRuleIds), () => Effect.sync(() => known.delete(platformRuleIds))),
+        inventory: Effect.zipRight(loaded, held.inventory),
         watch: (from) =>
-          Stream.ensuring(
-            Stream.concat(Stream.drain(Stream.fromEffect(untilLoaded)), watch(watching, from)),
-            Effect.sync(() => {
-              isLoaded = false
-            })
-          ),
+          Stream.ensuring(Stream.concat(Stream.drain(Stream.fromEffect(untilLoaded)), watch(watching, from)), unload),
         status: health.status,
-        drainCosts: Effect.sync(() => held.drainCosts())
+        drainCosts: held.drainCosts
       }
       yield* platforms.register(platform)
     })

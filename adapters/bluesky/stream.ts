@@ -167,7 +167,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         if (lastFrameAt !== undefined && lastFrameAt > lastAliveAt && receivedAt - lastAliveAt >= ALIVE_MILLIS) {
           lastAliveAt = receivedAt
           const cursor = position.cursor(withdrawn?.first)
-          signals.push({ _tag: "Alive", at: lastFrameAt, ...(cursor !== undefined && { cursor }) })
+          signals.push({ _tag: "Alive", at: lastFrameAt, cursor: Option.fromNullable(cursor) })
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length

@@ -1,91 +1,121 @@
-/** The rules of a platform whose events this process matches itself. */
-import { Either } from "effect"
+/** The rules of a platform whose events are matched in this process. */
+import { Effect, Either, Option } from "effect"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import type { Entropy } from "../../core/model/Entropy.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformRefused } from "../../core/model/Errors.ts"
-import type { MatchingCost, Registered } from "../../core/platforms/Platform.ts"
+import type { Inventory, MatchingCost, Platform, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
 import type { ValidRule } from "../../core/syntax/expression/checked.ts"
-import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import type { Turns } from "../../core/work/turns.ts"
+import type { Matching } from "./OwnRules.ts"
 
-export class HeldRules {
-  /** Texts by id. */
-  readonly texts = new Map<string, string>()
+export interface HeldRules extends Pick<Platform, "verify"> {
+  readonly check: (text: string) => Either.Either<ValidRule, PlatformRefused>
+  readonly register: (
+    texts: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Registered, RuleRefusal>>>
+  readonly unregister: (platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly drainCosts: Effect.Effect<ReadonlyArray<MatchingCost>>
+  /** Texts by platform rule id. */
+  readonly texts: ReadonlyMap<string, string>
   readonly rules: NamedRules
-  private readonly language: Language
-  private readonly entropy: Entropy["Type"]
-  /** The rules that the engine has left undecided at least once. */
-  private readonly expensive = new Map<string, Expression>()
-
-  constructor(language: Language, entropy: Entropy["Type"]) {
-    this.language = language
-    this.entropy = entropy
-    this.rules = this.empty(true)
-  }
-
-  empty(largeCapacity: boolean): NamedRules {
-    return new NamedRules({
-      // Random: authors of rules and posts cannot provoke hash collisions.
-      seed: this.entropy.bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
-      largeCapacity,
-      coarseFields: coarseFields(this.language.fieldNames)
-    })
-  }
-
   /** Derived from the text: the same text has the same id, also after a restart. */
-  idOf(text: string): string {
-    return this.entropy.sha256(`${this.language.id}\n${text}`).slice(0, 32)
-  }
-
-  check(text: string): Either.Either<ValidRule, PlatformRefused> {
-    const { rule, issues } = this.language.check(text, { fixes: "none" })
-    if (rule !== undefined) return Either.right(rule)
-    const reason = issues[0]?.message ?? "the filter is not valid"
-    return Either.left(new PlatformRefused({ platform: this.language.id, reason, upstream: issues }))
-  }
-
-  /** Idempotent. */
-  add(text: string): Either.Either<Registered, PlatformRefused> {
-    return Either.map(this.check(text), ({ expression }) => {
-      const platformRuleId = this.idOf(text)
-      if (!this.rules.has(platformRuleId)) {
-        this.rules.set(platformRuleId, expression)
-        this.texts.set(platformRuleId, text)
-      }
-      return { platformRuleId, translatedValue: text }
-    })
-  }
-
-  delete(platformRuleId: string): void {
-    this.rules.delete(platformRuleId)
-    this.texts.delete(platformRuleId)
-    this.expensive.delete(platformRuleId)
-  }
-
-  match(event: PlatformEvent): Turns<ReadonlyArray<string>> {
-    return this.rules.matchInTurns(event, this.expressionOf, { isCharged: true })
-  }
-
-  readonly parse = (platformRuleId: string): Expression | undefined => {
-    const text = this.texts.get(platformRuleId)
-    return text === undefined ? undefined : this.language.check(text, { fixes: "none" }).rule?.expression
-  }
-
+  readonly idOf: (text: string) => string
+  readonly emptyRules: (largeCapacity: boolean) => NamedRules
+  readonly parse: (platformRuleId: string) => Expression | undefined
   /** Like `parse`, for a rule that the engine left undecided. */
-  readonly expressionOf = (platformRuleId: string): Expression | undefined => {
-    const expression = this.expensive.get(platformRuleId) ?? this.parse(platformRuleId)
-    if (expression !== undefined) this.expensive.set(platformRuleId, expression)
-    return expression
-  }
-
-  drainCosts(): ReadonlyArray<MatchingCost> {
-    return this.rules.drainCosts().map(({ name, seconds }) => ({
-      platformRuleId: name,
-      text: this.texts.get(name) ?? "",
-      seconds
-    }))
-  }
+  readonly expressionOf: (platformRuleId: string) => Expression | undefined
+  readonly inventory: Effect.Effect<Inventory>
+  /** Matches an event that all accounts share, and charges it. */
+  readonly match: Matching
 }
+
+export const heldRules = (language: Language): Effect.Effect<HeldRules, never, Entropy> =>
+  Effect.map(Entropy, ({ sha256, bytes }) => {
+    const { id } = language
+    const emptyRules = (largeCapacity: boolean) =>
+      new NamedRules({
+        // Random: authors of rules and posts cannot provoke hash collisions.
+        seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
+        largeCapacity,
+        coarseFields: coarseFields(language.fieldNames)
+      })
+    const idOf = (text: string) => sha256(`${id}\n${text}`).slice(0, 32)
+    const rules = emptyRules(true)
+    const texts = new Map<string, string>()
+    /** The rules that the engine has left undecided at least once. */
+    const expensive = new Map<string, Expression>()
+
+    const parse = (platformRuleId: string): Expression | undefined => {
+      const text = texts.get(platformRuleId)
+      return text === undefined ? undefined : language.check(text, { fixes: "none" }).rule?.expression
+    }
+
+    const expressionOf = (platformRuleId: string): Expression | undefined => {
+      const expression = expensive.get(platformRuleId) ?? parse(platformRuleId)
+      if (expression !== undefined) expensive.set(platformRuleId, expression)
+      return expression
+    }
+
+    const check = (text: string): Either.Either<ValidRule, PlatformRefused> => {
+      const { rule, issues } = language.check(text, { fixes: "none" })
+      if (rule !== undefined) return Either.right(rule)
+      const reason = issues[0]?.message ?? "the filter is not valid"
+      return Either.left(new PlatformRefused({ platform: id, reason, upstream: issues }))
+    }
+
+    const register = (text: string) =>
+      Effect.gen(function* () {
+        const rule = check(text)
+        if (Either.isLeft(rule)) return Either.left(rule.left)
+        const platformRuleId = idOf(text)
+        if (!rules.has(platformRuleId)) {
+          const { unindexed } = rules.stats
+          rules.set(platformRuleId, rule.right.expression)
+          texts.set(platformRuleId, text)
+          const { stats } = rules
+          if (stats.unindexed > unindexed) {
+            yield* Effect.logInfo(
+              `A rule on "${id}" has no indexable term and is evaluated for every event: ${stats.unindexed} of ${stats.rules} rules are unindexed`
+            )
+          }
+        }
+        return Either.right({ platformRuleId, translatedValue: text })
+      })
+
+    return {
+      texts,
+      rules,
+      idOf,
+      emptyRules,
+      parse,
+      expressionOf,
+      check,
+      verify: (text) => Effect.succeed(Either.map(check(text), () => "unasked" as const)),
+      register: Effect.forEach(register),
+      unregister: (platformRuleIds) =>
+        Effect.sync(() => {
+          for (const platformRuleId of platformRuleIds) {
+            rules.delete(platformRuleId)
+            texts.delete(platformRuleId)
+            expensive.delete(platformRuleId)
+          }
+        }),
+      inventory: Effect.sync(() => ({
+        rules: [...texts].map(([platformRuleId, translatedValue]) => ({
+          platformRuleId,
+          translatedValue,
+          isOurs: true
+        })),
+        ruleLimit: Option.none(),
+        usage: Option.none()
+      })),
+      drainCosts: Effect.sync(() =>
+        rules
+          .drainCosts()
+          .map(({ name, seconds }): MatchingCost => ({ platformRuleId: name, text: texts.get(name) ?? "", seconds }))
+      ),
+      match: (event) => rules.matchInTurns(event, expressionOf, { isCharged: true })
+    }
+  })

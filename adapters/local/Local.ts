@@ -10,8 +10,8 @@ import { type Delivery, type Platform, Platforms, type Signal } from "../../core
 import { helpFor, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { HeldRules } from "./HeldRules.ts"
-import { type Matching, OwnRules } from "./OwnRules.ts"
+import { type HeldRules, heldRules } from "./HeldRules.ts"
+import { OwnRules } from "./OwnRules.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -47,8 +47,7 @@ export const platform = (
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const sinks = yield* Sinks
-      const { platform, sink } = yield* makePlatform(language, {
-        held: new HeldRules(language, yield* Entropy),
+      const { platform, sink } = yield* makePlatform(yield* heldRules(language), language, {
         store: yield* RuleStore,
         rulesPerAccount,
         hasDemoFeed
@@ -61,16 +60,16 @@ export const platform = (
 // ---- helpers ----
 
 const makePlatform = (
+  held: HeldRules,
   language: Language,
   options: {
-    readonly held: HeldRules
     readonly store: RuleStore["Type"]
     readonly rulesPerAccount: Option.Option<number>
     readonly hasDemoFeed: boolean
   }
 ) =>
   Effect.gen(function* () {
-    const { held, store, rulesPerAccount, hasDemoFeed } = options
+    const { store, rulesPerAccount, hasDemoFeed } = options
     const { id } = language
     // Back-pressure: publishers wait while the store is behind.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
@@ -80,53 +79,32 @@ const makePlatform = (
     let lastEventAt: number | undefined
 
     const own = new OwnRules({
+      ...held,
       all: held.rules,
       held: held.texts,
-      idOf: (text) => held.idOf(text),
-      parse: held.parse,
-      expressionOf: held.expressionOf,
-      emptyRules: () => held.empty(false),
+      emptyRules: () => held.emptyRules(false),
       textsOf: (account, among) => store.textsOf(account, id, among)
     })
-
-    const register = (text: string) =>
-      Effect.gen(function* () {
-        const { unindexed } = held.rules.stats
-        const registered = held.add(text)
-        if (Either.isLeft(registered)) return registered
-        const { stats } = held.rules
-        if (stats.unindexed > unindexed) {
-          yield* Effect.logInfo(
-            `A rule on "${id}" has no indexable term and is evaluated for every event: ${stats.unindexed} of ${stats.rules} rules are unindexed`
-          )
-        }
-        own.registered(text)
-        return registered
-      })
 
     const platform: Platform = {
       id,
       language,
       syntax: helpFor(language, ruleLimits(rulesPerAccount)),
       capabilities: { rulesPerAccount, isRemote: false, sendsAlive: false, hasDemoFeed },
-      verify: (text) => Effect.succeed(Either.map(held.check(text), () => "presumed" as const)),
-      register: Effect.forEach(register),
+      verify: held.verify,
+      register: (texts) =>
+        Effect.tap(held.register(texts), (outcomes) =>
+          Effect.sync(() => {
+            for (const outcome of outcomes) if (Either.isRight(outcome)) own.registered(outcome.right.translatedValue)
+          })
+        ),
       unregister: (platformRuleIds) =>
-        Effect.sync(() => {
-          for (const platformRuleId of platformRuleIds) {
-            held.delete(platformRuleId)
-            own.unregistered(platformRuleId)
-          }
-        }),
-      inventory: Effect.sync(() => ({
-        rules: [...held.texts].map(([platformRuleId, translatedValue]) => ({
-          platformRuleId,
-          translatedValue,
-          isOurs: true
-        })),
-        ruleLimit: Option.none(),
-        usage: Option.none()
-      })),
+        Effect.tap(held.unregister(platformRuleIds), () =>
+          Effect.sync(() => {
+            for (const platformRuleId of platformRuleIds) own.unregistered(platformRuleId)
+          })
+        ),
+      inventory: held.inventory,
       // Chunks of at most 200: the embedded store blocks the process while it writes.
       watch: () =>
         Stream.concat(
@@ -145,13 +123,12 @@ const makePlatform = (
         lastEventAt: Option.fromNullable(lastEventAt),
         lastError: Option.none()
       })),
-      drainCosts: Effect.sync(() => held.drainCosts())
+      drainCosts: held.drainCosts
     }
 
-    const matchShared: Matching = (event) => held.match(event)
     const sink: Sink = {
       matching: (sender) =>
-        Effect.map(sender === undefined ? Effect.succeed(matchShared) : own.prepare(sender), (matching) => (event) => {
+        Effect.map(sender === undefined ? Effect.succeed(held.match) : own.prepare(sender), (matching) => (event) => {
           lastEventAt = clock.unsafeCurrentTimeMillis()
           return matching(event)
         }),

@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from "node:http"
 import type { Socket } from "node:net"
 import { Effect, Layer, Option } from "effect"
 import { ClientDocuments, DocumentUnavailable } from "../../core/grants/ClientDocuments.ts"
+import type { Addresses } from "../http/addresses.ts"
+import { connect, literalRefusal } from "../http/connect.ts"
 import { reasonOf } from "../http/reasons.ts"
-import type { Addresses } from "./addresses.ts"
-import { connect, literalRefusal } from "./connect.ts"
 
 export const layerWith = (addresses: Addresses): Layer.Layer<ClientDocuments> =>
   Layer.succeed(

@@ -3,9 +3,9 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http"
 import type { Socket } from "node:net"
 import { Effect, Layer, Option } from "effect"
 import { type Answer, type Message, WebhookSender } from "../../core/webhooks/WebhookSender.ts"
+import type { Addresses } from "../http/addresses.ts"
+import { connect, literalRefusal, NotConnected } from "../http/connect.ts"
 import { reasonOf } from "../http/reasons.ts"
-import type { Addresses } from "./addresses.ts"
-import { connect, literalRefusal, NotConnected } from "./connect.ts"
 import { signedHeaders } from "./signature.ts"
 
 export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>

@@ -13,8 +13,8 @@ import {
   type RulePage,
   type RuleQuery
 } from "../rules/Rule.ts"
-import { Rules } from "../rules/Rules.ts"
 import { BY_ACCOUNT } from "../rules/RuleStore.ts"
+import { Rules } from "../rules/Rules.ts"
 import { yieldIfTurnIsLong } from "../work/turns.ts"
 
 /** One page. It is empty only if there is no further one. */

@@ -131,6 +131,9 @@ export const retryForever = Schedule.union(Schedule.exponential("100 millis"), S
 
 // ---- helpers ----
 
+const cursorOf = (item: Signal): Option.Option<string> =>
+  item._tag === "Event" ? item.delivery.cursor : item._tag === "Alive" ? (item.cursor ?? Option.none()) : Option.none()
+
 const eventsIn = (items: Iterable<Signal>): number => {
   let count = 0
   for (const { _tag } of items) if (_tag === "Event") count++
@@ -145,9 +148,6 @@ const batchSizeOf = (items: ReadonlyArray<Signal>): number => {
 }
 
 const isWithdrawn = (item: Signal): item is Withdrawn => item._tag === "Withdrawn"
-
-const cursorOf = (item: Signal): Option.Option<string> =>
-  item._tag === "Event" ? item.delivery.cursor : Option.fromNullable(item._tag === "Alive" ? item.cursor : undefined)
 
 const QUEUE_CHUNKS = 16
 

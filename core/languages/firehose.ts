@@ -4,15 +4,14 @@ import type { Checked } from "../syntax/expression/checked.ts"
 import { edits } from "../syntax/firehose/edits.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "../syntax/firehose/event.ts"
 import { fieldNames } from "../syntax/firehose/fieldNames.ts"
-import { limits } from "../syntax/firehose/fields.ts"
+import type { FieldSet } from "../syntax/firehose/fieldSet.ts"
+import { firehoseFields, limits } from "../syntax/firehose/fields.ts"
 import { firehoseHelp } from "../syntax/firehose/help.ts"
-import { checkInTurns } from "../syntax/firehose/language.ts"
+import { checkInTurns, type Options } from "../syntax/firehose/language.ts"
 import { firehoseSchema } from "../syntax/firehose/schema.ts"
 import { firehoseSummary } from "../syntax/firehose/summary.ts"
 import type { FixOptions } from "../syntax/issues/Report.ts"
-import { isContradictory } from "../syntax/translation/partialRule.ts"
-import { printFirehose } from "../syntax/translation/print.ts"
-import { rawTextOfX, toFirehose } from "../syntax/translation/toFirehose.ts"
+import { likeFirehoseTarget } from "../syntax/translation/toLikeFirehose.ts"
 import { pages } from "../syntax/translation/witness/page.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import { finish, type Turns } from "../work/turns.ts"
@@ -23,8 +22,7 @@ export const firehose: Language = {
   name: "Firehose",
   watches: "web pages that change",
   ruleType: "regular",
-  check: (text, options) => finish(checkRuleInTurns(text, options)),
-  checkInTurns: checkRuleInTurns,
+  ...likeFirehose("Firehose", firehoseFields),
   help: firehoseHelp,
   fieldNames,
   events: {
@@ -40,14 +38,26 @@ export const firehose: Language = {
     },
     summaryOf: firehoseSummary
   },
-  edits,
-  target: { clause: toFirehose, rawText: rawTextOfX, print: printFirehose, isUnsatisfiable: isContradictory },
   examples: pages
+}
+
+/** What a language with Firehose's syntax and other fields has in common with it. */
+export function likeFirehose(
+  name: string,
+  fields: FieldSet
+): Pick<Language, "check" | "checkInTurns" | "edits" | "target"> {
+  const checkOwn = (text: string, options?: FixOptions) => checkRuleInTurns(text, { ...options, fields })
+  return {
+    check: (text, options) => finish(checkOwn(text, options)),
+    checkInTurns: checkOwn,
+    edits: (text) => edits(text, fields),
+    target: likeFirehoseTarget(name, fields)
+  }
 }
 
 // ---- helpers ----
 
-function* checkRuleInTurns(text: string, options?: FixOptions): Turns<Checked> {
+function* checkRuleInTurns(text: string, options: Options): Turns<Checked> {
   const { rule, ...found } = yield* checkInTurns(text, options)
   if (rule === undefined) return { ...found, rule }
   const { canonical, expression } = rule

@@ -1,8 +1,8 @@
 /** Callbacks of subscriptions, and documents of OAuth clients, that lead into the server's own network. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
-import { Addresses } from "../../adapters/webhooks/addresses.ts"
-import { Resolver } from "../../adapters/webhooks/Resolver.ts"
+import { Addresses } from "../../adapters/http/addresses.ts"
+import { Resolver } from "../../adapters/http/Resolver.ts"
 import { issuerAt } from "../../core/grants/Grants.ts"
 import { OWN_HOSTS, OWN_NAMES } from "../adapters/webhooks/ownNetwork.ts"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"

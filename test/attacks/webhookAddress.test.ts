@@ -1,7 +1,7 @@
 /** A webhook to a name of the operator's network: no answer tells its address. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Resolver } from "../../adapters/webhooks/Resolver.ts"
+import { Resolver } from "../../adapters/http/Resolver.ts"
 import { call } from "../gateway/client.ts"
 import { serve, service } from "../gateway/inProcess.ts"
 

@@ -5,6 +5,7 @@ import * as Bluesky from "../../adapters/bluesky/Bluesky.ts"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as WebSockets from "../../adapters/runtimes/webSockets.ts"
+import * as Wikimedia from "../../adapters/wikimedia/Wikimedia.ts"
 import * as X from "../../adapters/x/X.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -61,6 +62,7 @@ platformContract({ name: "firehose over the wire", id: "firehose", open: overThe
 platformContract({
   name: "bluesky over the wire",
   id: "bluesky",
+  acceptance: "unasked",
   open: Effect.gen(function* () {
     const simulator = yield* Simulator.make({ seed: 1 })
     const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
@@ -80,6 +82,34 @@ platformContract({
     }
   }),
   skip: { "inventory marks a foreign rule, and unregister ignores it": "Bluesky holds no rules" }
+})
+
+platformContract({
+  name: "wikimedia over the wire",
+  id: "wikimedia",
+  acceptance: "unasked",
+  open: Effect.gen(function* () {
+    const simulator = yield* Simulator.make({ seed: 1 })
+    const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+    const adapter = Wikimedia.layerWith({ baseUrl, contact: "earshot@example.org" })
+    const context = yield* Layer.build(Layer.provideMerge(adapter, services))
+    const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get("wikimedia")).pipe(
+      Effect.provide(context)
+    )
+    return {
+      platform,
+      publish: (text) =>
+        Effect.gen(function* () {
+          const eventId = `change-${++lastNumber}`
+          const dt = new Date(yield* simulator.control.now).toISOString()
+          yield* Effect.orDie(
+            simulator.control.publish([{ meta: { id: eventId, dt }, wiki: "enwiki", title: "A page", comment: text }])
+          )
+          return eventId
+        })
+    }
+  }),
+  skip: { "inventory marks a foreign rule, and unregister ignores it": "the rules are in this process" }
 })
 
 // ---- helpers ----

@@ -135,7 +135,7 @@ const scheduledFault = (kinds: ReadonlyArray<Pick<FaultRequest, "platform" | "ki
     })
     .map(({ at, of, seed, closes }) => ({
       at,
-      fault: randomFault(seeded(seed), of.kind, of.platform),
+      fault: randomFault(seeded(seed), of.kind, of.platform === "x" ? "x" : "firehose"),
       closes
     }))
     .filter(({ fault }) => !isHiddenStall(fault))

@@ -96,6 +96,8 @@ export const randomFault = (random: Random, kind: FaultKind, platform: PlatformI
       return { kind, ...counted, records: 1 + random.below(40) }
     case "oversized":
       return { kind, platform, bytes: 17 * 1024 * 1024 }
+    case "switch":
+    case "offset-jump":
     case "without-rules":
     case "unknown-rules":
     case "torn-line":

@@ -5,16 +5,8 @@ import type { Report } from "../issues/Report.ts"
 import { Budget, nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import { costOf, costOfPhrase } from "./cost.ts"
-import {
-  defaultField,
-  type Field,
-  type Form,
-  fieldOf,
-  fields,
-  isRuleOption,
-  limits,
-  misnamedFieldOf
-} from "./fields.ts"
+import type { Field, FieldSet, Form } from "./fieldSet.ts"
+import { limits } from "./fields.ts"
 import { checkGroup, checkRecentPlacement, withoutClause } from "./groups.ts"
 import { checkKeyword } from "./keywords.ts"
 import { quotePhrase } from "./printer.ts"
@@ -25,7 +17,11 @@ import { checkNumber, checkPattern, checkText, rejectRecentValue, type SplitTerm
  * After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. Returns
  * whether the check was cheap enough to check many variants of the rule. `maxLength` is the limit for advised texts.
  */
-export function* checkRuleInTurns(report: Report, ast: Group, maxLength: number): Turns<boolean> {
+export function* checkRuleInTurns(
+  report: Report,
+  ast: Group,
+  { fields, maxLength }: { readonly fields: FieldSet; readonly maxLength: number }
+): Turns<boolean> {
   checkCharacters(report)
   const parsed = report.errors === 0
   const budget = new Budget()
@@ -35,8 +31,8 @@ export function* checkRuleInTurns(report: Report, ast: Group, maxLength: number)
     })
     return true
   }
-  const state: Walk = { report, budget, parsed, maxLength, splitTerms: [], recents: 0 }
-  yield* walk(state, ast, fieldOf(defaultField), 0)
+  const state: Walk = { report, fields, budget, parsed, maxLength, splitTerms: [], recents: 0 }
+  yield* walk(state, ast, fields.default, 0)
   for (const term of state.splitTerms) {
     warnSplit(report, term, canQuote(state, term))
   }
@@ -47,6 +43,7 @@ export function* checkRuleInTurns(report: Report, ast: Group, maxLength: number)
 
 interface Walk {
   readonly report: Report
+  readonly fields: FieldSet
   /** Shared by all patterns of the rule. */
   readonly budget: Budget
   readonly parsed: boolean
@@ -67,12 +64,12 @@ const canQuote = (
 }
 
 function* walk(state: Walk, group: Group, field: Field | undefined, depth: number): Turns<void> {
-  const { report } = state
+  const { report, fields } = state
   for (let index = 0; index < group.clauses.length; index++) {
     const clause = group.clauses[index]
     if (clause === undefined) continue
     const { query } = clause
-    const own = query.field === undefined ? field : fieldOf(query.field.name)
+    const own = query.field === undefined ? field : fields.of(query.field.name)
     if (query.field !== undefined && own === undefined) {
       unknownField(state, group, query, query.field, field)
       continue
@@ -96,16 +93,16 @@ function* walk(state: Walk, group: Group, field: Field | undefined, depth: numbe
   }
   for (const { query } of group.dropped) {
     if (query._tag === "Group") {
-      yield* walk(state, query, query.field === undefined ? field : fieldOf(query.field.name), depth + 1)
+      yield* walk(state, query, query.field === undefined ? field : fields.of(query.field.name), depth + 1)
     }
   }
   if (state.parsed) {
-    checkGroup(report, group, field, depth === 0)
+    checkGroup(report, group, { field, noun: fields.noun, isTop: depth === 0 })
   }
 }
 
 function* checkValue(
-  { report, budget, splitTerms }: Walk,
+  { report, fields, budget, splitTerms }: Walk,
   query: Exclude<Query, Group>,
   field: Field | undefined
 ): Turns<void> {
@@ -160,7 +157,7 @@ function* checkValue(
       checkText(report, query, field, splitTerms)
       return
     case "keyword":
-      checkKeyword(report, query, field)
+      checkKeyword(report, query, field, fields.noun)
       return
     case "number":
       checkNumber(report, query, field)
@@ -181,9 +178,9 @@ const isAnyValue = (query: Query): boolean =>
   query._tag === "Wildcard" && query.parts.length === 1 && typeof query.parts[0] !== "string"
 
 const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, outer: Field | undefined): void => {
-  const { report } = state
+  const { report, fields } = state
   const { start, end } = ref.span
-  const known = misnamedFieldOf(ref.name)
+  const known = fields.misnamed(ref.name)
   if (known?.use !== undefined) {
     report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: it is called "${known.use}"`, {
       expected: [known.use],
@@ -192,7 +189,7 @@ const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, ou
     return
   }
   if (known?.why !== undefined) {
-    const isOption = isRuleOption(ref.name.toLowerCase())
+    const isOption = known.isRuleOption === true
     report.error(
       isOption ? "rule-option" : "unknown-field",
       start,
@@ -204,7 +201,7 @@ const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, ou
     )
     return
   }
-  const near = report.nearest(ref.name, fieldNames)
+  const near = report.nearest(ref.name, fields.names)
   if (near !== undefined) {
     report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: did you mean "${near}"?`, {
       expected: [near],
@@ -219,12 +216,10 @@ const unknownField = (state: Walk, group: Group, query: Query, ref: FieldRef, ou
   const advice = `${isAllowed ? "" : "shorten the rule and "}put it in double quotes`
   const message = `There is no field ${quoted(ref.name)}; to search for the text itself, ${advice}`
   report.error("unknown-field", start, end, message, {
-    expected: fieldNames,
+    expected: fields.names,
     fix: isWord && isAllowed ? report.fix("Search for it as text", span.start, span.end, quotePhrase(text)) : undefined
   })
 }
-
-const fieldNames: ReadonlyArray<string> = fields.map((field) => field.name)
 
 /** Reports invisible characters, which change the meaning of a rule, and lone surrogates, which cannot be sent. */
 const checkCharacters = (report: Report): void => {

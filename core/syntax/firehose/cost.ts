@@ -1,7 +1,7 @@
 /** What it costs to test the clauses of a rule on an event. */
 import type { WildcardSign } from "../expression/expression.ts"
 import type { Phrase, Query } from "./ast.ts"
-import type { Field } from "./fields.ts"
+import type { Field } from "./fieldSet.ts"
 import { analyse } from "./tokens.ts"
 
 /** In automaton positions: see `nfaLimits`. Words, prefixes and short exact phrases are looked up in an index. */

@@ -4,17 +4,18 @@ import { type FilterEdits, keyOf, type Replacement } from "../edits/FilterEdits.
 import { likeWords, slopFor } from "../edits/words.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import type { Clause, Group, Phrase, Query, Range, RangeEnd, Term } from "./ast.ts"
-import { defaultField, type Field, fieldOf, type KeywordFieldInfo, type TextFieldInfo } from "./fields.ts"
+import type { Field, FieldSet, KeywordFieldInfo, TextFieldInfo } from "./fieldSet.ts"
+import { firehoseFields } from "./fields.ts"
 import { parse } from "./language.ts"
 import { print, printQuery } from "./printer.ts"
 import { analyse, isPlainWord, lowerWord } from "./tokens.ts"
 
 /** `undefined` if the text is not a filter. */
-export const edits = (text: string): FilterEdits | undefined => {
-  const { ast } = parse(text)
+export const edits = (text: string, fields: FieldSet = firehoseFields): FilterEdits | undefined => {
+  const { ast } = parse(text, { fields })
   if (ast === undefined) return undefined
   const leaves = new Map<string, FieldedLeaf>()
-  collect(ast, fieldOf(defaultField), leaves)
+  collect(ast, { fields, outer: fields.default }, leaves)
   return {
     without: (clauses) => {
       const left = pruned(ast, new Set(clauses.map(keyOf)))
@@ -41,10 +42,14 @@ interface QueryReplacement extends Pick<Replacement, "isNear"> {
   readonly query: Leaf
 }
 
-const collect = (group: Group, outer: Field | undefined, leaves: Map<string, FieldedLeaf>): void => {
+const collect = (
+  group: Group,
+  { fields, outer }: { readonly fields: FieldSet; readonly outer: Field | undefined },
+  leaves: Map<string, FieldedLeaf>
+): void => {
   for (const { query } of group.clauses) {
-    const field = query.field === undefined ? outer : fieldOf(query.field.name)
-    if (query._tag === "Group") collect(query, field, leaves)
+    const field = query.field === undefined ? outer : fields.of(query.field.name)
+    if (query._tag === "Group") collect(query, { fields, outer: field }, leaves)
     else leaves.set(keyOf(query.span), { query, field })
   }
 }
@@ -119,7 +124,7 @@ function* keywordReplacements(query: Leaf, field: KeywordFieldInfo, event: Event
   const like = "text" in query ? nearest(query.text, values) : undefined
   if (like !== undefined) yield { query: termOf(query, like), isNear: true }
   // The address of one page says too much.
-  if (field.name === "url") return
+  if (field.format === "url") return
   for (const value of values.slice(0, MAX_VALUES)) {
     yield { query: termOf(query, value), isNear: "text" in query && !field.multiValued }
   }

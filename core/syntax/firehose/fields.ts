@@ -1,57 +1,12 @@
 /** The fields of a Firehose query, common wrong names for them, and the limits. */
-import type { KeywordField, NumberField, TextField } from "./fieldNames.ts"
-
-export type FieldName =
-  | "added"
-  | "removed"
-  | "added_anchor"
-  | "removed_anchor"
-  | "title"
-  | "url"
-  | "domain"
-  | "publish_time"
-  | "page_category"
-  | "page_type"
-  | "language"
-  | "dr"
-  | "recent"
-
-/** The forms of a value. */
-export type Form = "term" | "phrase" | "wildcard" | "fuzzy" | "regex" | "range" | "group"
-
-interface FieldInfo {
-  readonly name: FieldName
-  readonly caseSensitive: boolean
-  /** A page can have several values; one match is enough. */
-  readonly multiValued: boolean
-  readonly description: string
-  readonly forms: ReadonlyArray<Form>
-  /** A complete rule that passes the checker. */
-  readonly example: string
-}
-
-export interface TextFieldInfo extends FieldInfo {
-  readonly kind: "text"
-  readonly target: TextField
-  /** True only for `title`. */
-  readonly keepsStopWords: boolean
-}
-
-export interface KeywordFieldInfo extends FieldInfo {
-  readonly kind: "keyword"
-  readonly target: KeywordField
-}
-
-export interface NumberFieldInfo extends FieldInfo {
-  readonly kind: "number"
-  readonly target: NumberField
-}
-
-export interface FilterFieldInfo extends FieldInfo {
-  readonly kind: "filter"
-}
-
-export type Field = TextFieldInfo | KeywordFieldInfo | NumberFieldInfo | FilterFieldInfo
+import {
+  type Field,
+  type FieldSet,
+  type Form,
+  fieldSet,
+  type KeywordFieldInfo,
+  type MisnamedField
+} from "./fieldSet.ts"
 
 /** The service documents no limits: `maxLength` and `maxClauses` are assumptions about its parser. */
 export const limits = {
@@ -62,8 +17,8 @@ export const limits = {
   maxWildcards: 64
 } as const
 
-const textForms: ReadonlyArray<Form> = ["term", "phrase", "wildcard", "fuzzy", "regex", "group"]
-const keywordForms: ReadonlyArray<Form> = ["term", "phrase", "wildcard", "fuzzy", "regex", "range", "group"]
+export const textForms: ReadonlyArray<Form> = ["term", "phrase", "wildcard", "fuzzy", "regex", "group"]
+export const keywordForms: ReadonlyArray<Form> = ["term", "phrase", "wildcard", "fuzzy", "regex", "range", "group"]
 
 export const fields: ReadonlyArray<Field> = [
   {
@@ -126,6 +81,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "url",
     target: "firehose.url",
+    format: "url",
     caseSensitive: true,
     multiValued: false,
     description:
@@ -137,6 +93,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "domain",
     target: "firehose.domain",
+    format: "domain",
     caseSensitive: true,
     multiValued: true,
     description:
@@ -148,6 +105,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "publish_time",
     target: "firehose.publish_time",
+    format: "time",
     caseSensitive: true,
     multiValued: false,
     description:
@@ -159,6 +117,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "page_category",
     target: "firehose.page_category",
+    format: "page_category",
     caseSensitive: true,
     multiValued: true,
     description:
@@ -170,6 +129,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "page_type",
     target: "firehose.page_type",
+    format: "page_type",
     caseSensitive: true,
     multiValued: true,
     description:
@@ -181,6 +141,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "keyword",
     name: "language",
     target: "firehose.language",
+    format: "language",
     caseSensitive: true,
     multiValued: false,
     description: "Language code of the page in lower case, such as en, fr or zh-cn",
@@ -191,6 +152,7 @@ export const fields: ReadonlyArray<Field> = [
     kind: "number",
     name: "dr",
     target: "firehose.dr",
+    range: { name: "Domain Rating", max: 100 },
     caseSensitive: false,
     multiValued: false,
     description: "Domain Rating of the site, 0 to 100",
@@ -209,25 +171,13 @@ export const fields: ReadonlyArray<Field> = [
   }
 ]
 
-/** The field of words without a field. */
-export const defaultField: FieldName = "added"
-
-export const fieldOf = (name: string): Field | undefined => byName.get(name)
-
-/** A wrong field name: `use` is the intended field, `why` the advice if there is none. */
-export interface MisnamedField {
-  readonly use?: FieldName
-  readonly why?: string
-}
-
-export const misnamedFieldOf = (name: string): MisnamedField | undefined => misnamedFields.get(name.toLowerCase())
-
 const ruleOption: MisnamedField = {
+  isRuleOption: true,
   why: "It is an option of the rule, not part of the query: remove it and set the option when you create the rule"
 }
 
 /** Wrong names found in public code. */
-export const misnamedFields: ReadonlyMap<string, MisnamedField> = new Map<string, MisnamedField>([
+const misnamed: ReadonlyMap<string, MisnamedField> = new Map<string, MisnamedField>([
   ["page_types", { use: "page_type" }],
   ["pagetype", { use: "page_type" }],
   ["type", { use: "page_type" }],
@@ -280,9 +230,19 @@ export const misnamedFields: ReadonlyMap<string, MisnamedField> = new Map<string
   ["has", { why: "It is part of the X query language" }]
 ])
 
-/** An option of the rule object, not a field. */
-export const isRuleOption = (name: string): boolean => misnamedFields.get(name) === ruleOption
+export const firehoseFields: FieldSet = fieldSet({
+  all: fields,
+  defaultName: "added",
+  misnamed,
+  noun: { one: "page", many: "pages", event: "crawled page" }
+})
 
-// ---- helpers ----
-
-const byName = new Map<string, Field>(fields.map((field) => [field.name, field]))
+/** A field of Firehose for another language. */
+export const likeFirehose = (
+  name: string,
+  change: Partial<Pick<Field, "description" | "example" | "multiValued"> & Pick<KeywordFieldInfo, "format">>
+): Field => {
+  const field = firehoseFields.of(name)
+  if (field === undefined) throw new Error(`Firehose has no field "${name}"`)
+  return { ...field, ...change }
+}

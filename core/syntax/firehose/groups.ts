@@ -2,26 +2,30 @@
 import type { Fix } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Clause, Group, Query, Term } from "./ast.ts"
-import type { Field } from "./fields.ts"
+import type { Field, Noun } from "./fieldSet.ts"
 import { checkImplicitOr, checkMixedOperators, checkOptionalClause, checkOrNot } from "./operatorChecks.ts"
 import { printQuery } from "./printer.ts"
 import { quoted } from "./quoted.ts"
 import { hasWords } from "./tokens.ts"
 
-export const checkGroup = (report: Report, group: Group, field: Field | undefined, isTop: boolean): void => {
+export const checkGroup = (
+  report: Report,
+  group: Group,
+  { field, noun, isTop }: { readonly field: Field | undefined; readonly noun: Noun; readonly isTop: boolean }
+): void => {
   const hasLowerCaseOperators = checkLowerCaseOperators(report, group)
   checkDroppedClauses(report, group)
-  if (!checkPositive(report, group, isTop)) return
+  if (!checkPositive(report, group, isTop, noun)) return
   if (group.clauses.length < 2) {
-    checkEverything(report, group, isTop)
+    checkEverything(report, group, isTop, noun)
     return
   }
   const hasSingleQuotes = checkSingleQuotes(report, group)
   const isReported = checkMixedOperators(report, group) || hasLowerCaseOperators || hasSingleQuotes
-  if (!isReported && !checkImplicitOr(report, group, field)) {
+  if (!isReported && !checkImplicitOr(report, group, { field, noun })) {
     checkOptionalClause(report, group)
   }
-  checkOrNot(report, group)
+  checkOrNot(report, group, noun)
   checkDuplicates(report, group)
 }
 
@@ -140,7 +144,7 @@ const isUniform = (group: Group): boolean => {
 }
 
 /** A Lucene query without a positive clause matches nothing. */
-const checkPositive = (report: Report, group: Group, isTop: boolean): boolean => {
+const checkPositive = (report: Report, group: Group, isTop: boolean, noun: Noun): boolean => {
   if (group.clauses.some((clause) => clause.occur !== "must_not" && clause.query._tag !== "Recent")) return true
   const { start, end } = group.span
   const first = group.clauses[0]
@@ -156,27 +160,27 @@ const checkPositive = (report: Report, group: Group, isTop: boolean): boolean =>
       first.span.start,
       group.clauses.at(-1)?.span.end ?? end,
       isTop
-        ? "This rule has only excluded clauses and never matches: add a clause that pages must match"
+        ? `This rule has only excluded clauses and never matches: add a clause that ${noun.many} must match`
         : "This group has only excluded clauses and never matches: move NOT out of the parentheses, or add *:*",
       isTop
         ? { expected: ["tesla AND NOT ford"] }
         : {
             expected: ["AND NOT …", "(*:* AND NOT …)"],
-            fix: report.fix("Start from every page", first.span.start, first.span.start, "*:* AND ")
+            fix: report.fix(`Start from every ${noun.one}`, first.span.start, first.span.start, "*:* AND ")
           }
     )
   }
   return false
 }
 
-const checkEverything = (report: Report, group: Group, isTop: boolean): void => {
+const checkEverything = (report: Report, group: Group, isTop: boolean, noun: Noun): void => {
   const query = group.clauses[0]?.query
   if (isTop && query !== undefined && group.dropped.length === 0 && isEverything(query)) {
     report.warning(
       "matches-everything",
       query.span.start,
       query.span.end,
-      "This rule matches nearly every crawled page"
+      `This rule matches nearly every ${noun.event ?? noun.one}`
     )
   }
 }

@@ -13,7 +13,8 @@ import {
   section,
   table
 } from "../help/page.ts"
-import { type Field, fields, limits } from "./fields.ts"
+import type { Field, FieldSet } from "./fieldSet.ts"
+import { firehoseFields, limits } from "./fields.ts"
 import { languages, pageCategories, pageCategoryChildren, pageTypeChildren, pageTypes } from "./labels.ts"
 import { operators } from "./operators.ts"
 import { stopWords } from "./tokens.ts"
@@ -100,51 +101,26 @@ const mistakes: ReadonlyArray<Mistake> = [
   { wrong: "tesla AND quality:true", right: "tesla", why: "`quality` is an option of the rule, not a field" }
 ]
 
+/** Of all languages with this syntax. */
+export const languageLimits = {
+  rule_length: limits.maxLength,
+  clauses: limits.maxClauses,
+  nesting: limits.maxDepth,
+  phrase_slop: limits.maxSlop
+}
+
 export const firehoseHelp: LanguageHelp = {
   summary:
     'Lucene query syntax for page changes: words and "phrases" search the added text of a page, field:value searches other fields. Join clauses with AND, OR and NOT in upper case, and group them with parentheses.',
-  operators: [
-    ...operators.map(({ form, meaning, example }) => ({ name: form, description: meaning, example })),
-    ...fields.map(({ name, description, example }) => ({ name: `${name}:`, description, example }))
-  ],
+  operators: operatorsOf(firehoseFields),
   examples,
   mistakes,
-  limits: {
-    rule_length: limits.maxLength,
-    clauses: limits.maxClauses,
-    nesting: limits.maxDepth,
-    phrase_slop: limits.maxSlop
-  },
+  limits: languageLimits,
   page: (all) =>
     [
       "# Filters on Firehose",
       "A filter is a Lucene query (classic grammar). It is tested on every crawled page that has changed. A word without a field is searched in `added`, the text that was added to the page.",
-      section(
-        "How clauses combine",
-        bullets([
-          "`a AND b`: both. `a OR b`: either. `a AND NOT b`: a but not b. Operators are upper case.",
-          "**There is no precedence.** AND makes its two neighbours required, OR leaves its clause optional, and an optional clause next to a required one has no effect: `a AND b OR c` means `a AND b`. Use parentheses: `(a AND b) OR c`, `a AND (b OR c)`.",
-          "`a b` means `a OR b`. Always write the operator.",
-          "NOT only excludes: a filter or group with only excluded clauses matches no page. `(*:* AND NOT a)` matches every page without a.",
-          "Use `recent:` once, at the top level, joined with AND: `(a OR b) AND recent:24h`."
-        ])
-      ),
-      section("Operators", table(["Form", "Meaning", "Example"], operatorRows)),
-      section(
-        "Fields",
-        "Text fields match single words, keyword fields the whole value. An absent field never matches. If a field has several values, one match is enough.",
-        table(["Field", "Kind", "Holds", "Example"], fields.map(fieldRow))
-      ),
-      section(
-        "How text is compared",
-        bullets([
-          "Text fields: whole words, any case, no stemming. List all forms, `(recall OR recalls)`, or use a wildcard, `recall*`. Accents count.",
-          `Stop words are removed from text fields, except \`title\`: ${stopWords.join(" ")}. In a phrase, any word matches in their place.`,
-          "Punctuation splits words, except a dot, an apostrophe or an underscore between letters: `node.js` and `o'neil` are one word. Symbols such as `#` and `@` are dropped. Each Chinese or Japanese character is a word: quote them.",
-          "Keyword fields (`url`, `domain`, labels, `language`, `publish_time`): the whole value, case-sensitive. A wildcard or regular expression must match the whole value.",
-          'Outside quotes, put a backslash before a literal `+ - ! ( ) : ^ [ ] " { } ~ * ? \\ /`; inside quotes only before `"` and `\\`. In JSON, write each backslash twice.'
-        ])
-      ),
+      ...grammarSections(firehoseFields, "`url`, `domain`, labels, `language`, `publish_time`"),
       section(
         "Values",
         bullets([
@@ -171,6 +147,53 @@ export const firehoseHelp: LanguageHelp = {
     ].join("\n\n")
 }
 
+/** What all languages with this syntax have in common. */
+export const grammarSections = (set: FieldSet, keywords: string): ReadonlyArray<string> => {
+  const { all } = set
+  return [
+    section(
+      "How clauses combine",
+      bullets(
+        [
+          "`a AND b`: both. `a OR b`: either. `a AND NOT b`: a but not b. Operators are upper case.",
+          "**There is no precedence.** AND makes its two neighbours required, OR leaves its clause optional, and an optional clause next to a required one has no effect: `a AND b OR c` means `a AND b`. Use parentheses: `(a AND b) OR c`, `a AND (b OR c)`.",
+          "`a b` means `a OR b`. Always write the operator.",
+          "NOT only excludes: a filter or group with only excluded clauses matches no page. `(*:* AND NOT a)` matches every page without a.",
+          "Use `recent:` once, at the top level, joined with AND: `(a OR b) AND recent:24h`."
+        ].map((text) => named(text, set))
+      )
+    ),
+    section("Operators", table(["Form", "Meaning", "Example"], operatorRows(set))),
+    section(
+      "Fields",
+      "Text fields match single words, keyword fields the whole value. An absent field never matches. If a field has several values, one match is enough.",
+      table(["Field", "Kind", "Holds", "Example"], all.map(fieldRow))
+    ),
+    section(
+      "How text is compared",
+      bullets([
+        "Text fields: whole words, any case, no stemming. List all forms, `(recall OR recalls)`, or use a wildcard, `recall*`. Accents count.",
+        `Stop words are removed from text fields, except \`title\`: ${stopWords.join(" ")}. In a phrase, any word matches in their place.`,
+        "Punctuation splits words, except a dot, an apostrophe or an underscore between letters: `node.js` and `o'neil` are one word. Symbols such as `#` and `@` are dropped. Each Chinese or Japanese character is a word: quote them.",
+        `Keyword fields (${keywords}): the whole value, case-sensitive. A wildcard or regular expression must match the whole value.`,
+        'Outside quotes, put a backslash before a literal `+ - ! ( ) : ^ [ ] " { } ~ * ? \\ /`; inside quotes only before `"` and `\\`. In JSON, write each backslash twice.'
+      ])
+    )
+  ]
+}
+
+/** The operators and fields, with the words of a language. */
+export function operatorsOf(set: FieldSet): LanguageHelp["operators"] {
+  return [
+    ...operators.map(({ form, meaning, example }) => ({
+      name: form,
+      description: named(meaning, set),
+      example: withFieldsOf(example, set)
+    })),
+    ...set.all.map(({ name, description, example }) => ({ name: `${name}:`, description, example }))
+  ]
+}
+
 // ---- helpers ----
 
 const exampleEvent = {
@@ -192,16 +215,36 @@ const exampleEvent = {
 /** "How clauses combine" shows these. */
 const combining = new Set(["and", "or", "not", "side by side", "every page"])
 
-const operatorRows = operators
-  .filter(({ name }) => !combining.has(name))
-  // In Markdown a backslash outside of a code span escapes.
-  .map(({ form, meaning, example }) => [code(form), meaning.replace(/\\[a-z/]/g, "`$&`"), code(example)])
+const operatorRows = (set: FieldSet): ReadonlyArray<ReadonlyArray<string>> =>
+  operators
+    .filter(({ name }) => !combining.has(name))
+    // In Markdown a backslash outside of a code span escapes.
+    .map(({ form, meaning, example }) => [
+      code(form),
+      named(meaning, set).replace(/\\[a-z/]/g, "`$&`"),
+      code(withFieldsOf(example, set))
+    ])
+
+/** With the events of another language. */
+function named(text: string, { noun }: FieldSet): string {
+  return text.replace(/\bpages\b/g, noun.many).replace(/\bpage\b/g, noun.one)
+}
+
+/** Without Domain Rating, dates show the ranges. */
+function withFieldsOf(example: string, { of }: FieldSet): string {
+  return of("dr") !== undefined
+    ? example
+    : example.replace(
+        /\bdr:([[{])\d+ TO (\d+|\*)/,
+        (_, open, to) => `publish_time:${open}2025 TO ${to === "*" ? to : "2026"}`
+      )
+}
 
 function fieldRow({ name, kind, description, example }: Field): ReadonlyArray<string> {
   return [code(name), kind, description, code(example)]
 }
 
-const limitNames: Readonly<Record<string, string>> = {
+export const limitNames: Readonly<Record<string, string>> = {
   rules_per_account: "Rules per account",
   rule_length: "Characters per filter",
   clauses: "Clauses per filter",

@@ -2,7 +2,7 @@
 import type { Fix } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
-import type { KeywordFieldInfo } from "./fields.ts"
+import type { KeywordFieldInfo, Noun } from "./fieldSet.ts"
 import {
   isKnownLabel,
   isLanguage,
@@ -18,11 +18,16 @@ import { quoted } from "./quoted.ts"
 import { unescapedEdit } from "./unescaped.ts"
 import { checkOrder } from "./values.ts"
 
-export const checkKeyword = (report: Report, query: Exclude<Query, Group>, field: KeywordFieldInfo): void => {
+export const checkKeyword = (
+  report: Report,
+  query: Exclude<Query, Group>,
+  field: KeywordFieldInfo,
+  noun: Noun
+): void => {
   switch (query._tag) {
     case "Term":
     case "Phrase":
-      checkExact(report, query, field)
+      checkExact(report, query, field, noun)
       return
     case "Wildcard":
       checkWildcard(report, query, field)
@@ -39,7 +44,7 @@ export const checkKeyword = (report: Report, query: Exclude<Query, Group>, field
 
 type Exact = Term | Phrase
 
-const checkExact = (report: Report, query: Exact, field: KeywordFieldInfo): void => {
+const checkExact = (report: Report, query: Exact, field: KeywordFieldInfo, noun: Noun): void => {
   const { start, end } = query.value
   const { text } = query
   if (query._tag === "Phrase") {
@@ -61,26 +66,39 @@ const checkExact = (report: Report, query: Exact, field: KeywordFieldInfo): void
       return
     }
   }
-  switch (field.name) {
+  switch (field.format) {
     case "domain":
       checkDomain(report, query)
       return
     case "url":
       checkUrl(report, query)
       return
+    case "code":
+      if (!/^[a-z]{2,3}(-[a-z0-9]+)*$/.test(text)) checkLanguage(report, query)
+      return
     case "language":
       checkLanguage(report, query)
       return
     case "page_type":
     case "page_category":
-      checkLabel(report, query, field.name)
+      checkLabel(report, query, field.format)
       return
-    case "publish_time":
-      checkPublishTime(report, query)
+    case "time":
+      checkPublishTime(report, query, noun)
       return
     default:
-      return
+      if (field.values !== undefined) checkListed(report, query, field, field.values)
   }
+}
+
+const checkListed = (report: Report, query: Exact, { name }: KeywordFieldInfo, values: ReadonlyArray<string>): void => {
+  if (values.includes(query.text)) return
+  const { start, end } = query.value
+  const near = report.nearest(query.text.toLowerCase(), values)
+  report.warning("unknown-value", start, end, `${quoted(query.text)} is not a value of ${name}: it never matches`, {
+    expected: values,
+    fix: near === undefined ? undefined : report.fix(`Write ${near}`, start, end, printLike(query, near))
+  })
 }
 
 /** Writes a value with quotes if the query has quotes. */
@@ -91,7 +109,7 @@ const checkDomain = (report: Report, query: Exact): void => {
   const { text, value } = query
   const { start, end } = value
   if (/[/:\s]/.test(text)) {
-    const edit = unescapedEdit(query.field, undefined, text)
+    const edit = unescapedEdit(text, { hasDomainField: query.field !== undefined })
     report.warning("domain-not-host", start, end, `A domain is only a host name: ${quoted(text)} never matches`, {
       expected: ["domain:example.com"],
       fix:
@@ -265,7 +283,7 @@ const checkDateTime = (
   return false
 }
 
-const checkPublishTime = (report: Report, query: Exact): void => {
+const checkPublishTime = (report: Report, query: Exact, noun: Noun): void => {
   const { start, end } = query.value
   if (checkDateTime(report, query.text, start, end, quotePhrase) && query.text.length < 19) {
     const day = query.text.length === 10 ? `[${query.text}T00\\:00\\:00 TO ${query.text}T23\\:59\\:59]` : undefined
@@ -273,7 +291,7 @@ const checkPublishTime = (report: Report, query: Exact): void => {
       "publish-time-exact",
       start,
       end,
-      "Without a range, only pages published at exactly this time match",
+      `Without a range, only ${noun.many} published at exactly this time match`,
       {
         expected: ["publish_time:[2025-06-15T00\\:00\\:00 TO 2025-06-15T23\\:59\\:59]"],
         fix: day === undefined ? undefined : report.fix("Write the whole day", start, end, day)
@@ -284,7 +302,7 @@ const checkPublishTime = (report: Report, query: Exact): void => {
 
 const checkRange = (report: Report, query: Range, field: KeywordFieldInfo): void => {
   const { from, to } = query
-  if (field.name === "publish_time") {
+  if (field.format === "time") {
     const isFromValid =
       from === undefined || checkDateTime(report, from.text, from.span.start, from.span.end, escapeColons)
     const isToValid = to === undefined || checkDateTime(report, to.text, to.span.start, to.span.end, escapeColons)
@@ -294,7 +312,7 @@ const checkRange = (report: Report, query: Range, field: KeywordFieldInfo): void
     checkOrder(report, query, from.text > to.text, from.text === to.text)
     return
   }
-  if (field.name === "publish_time" && to !== undefined && query.includesTo && to.text.length === 10) {
+  if (field.format === "time" && to !== undefined && query.includesTo && to.text.length === 10) {
     report.warning(
       "publish-time-end",
       to.span.start,
@@ -311,17 +329,20 @@ const checkRange = (report: Report, query: Range, field: KeywordFieldInfo): void
 const checkWildcard = (report: Report, query: Wildcard, field: KeywordFieldInfo): void => {
   const { start, end } = query.value
   const first = query.parts[0]
-  if (field.name === "domain" && query.parts.some((part) => typeof part === "string" && part !== part.toLowerCase())) {
+  if (
+    field.format === "domain" &&
+    query.parts.some((part) => typeof part === "string" && part !== part.toLowerCase())
+  ) {
     report.warning("keyword-case", start, end, "Domains are lower case", {
       fix: report.fix("Write it in lower case", start, end, report.text.slice(start, end).toLowerCase())
     })
-  } else if (field.name === "url" && typeof first === "string" && !first.startsWith("h")) {
+  } else if (field.format === "url" && typeof first === "string" && !first.startsWith("h")) {
     report.warning("url-incomplete", start, end, "A url must match the whole address, which begins with http", {
       expected: ["url:*part*"],
       fix: report.fix("Allow any text before it", start, start, "*")
     })
   } else if (
-    (field.name === "page_type" || field.name === "page_category") &&
+    (field.format === "page_type" || field.format === "page_category") &&
     typeof first === "string" &&
     !first.startsWith("/")
   ) {

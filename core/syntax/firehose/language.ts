@@ -7,10 +7,16 @@ import type { Issue } from "../issues/issue.ts"
 import { type Discarded, type Limited, limited, Report, withValidFixesInTurns } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
 import { checkRuleInTurns } from "./checker.ts"
-import { limits } from "./fields.ts"
+import type { FieldSet } from "./fieldSet.ts"
+import { firehoseFields, limits } from "./fields.ts"
 import { lower } from "./lower.ts"
 import { parseRule } from "./parser.ts"
 import { print } from "./printer.ts"
+
+/** `fields`: Firehose's by default. */
+export interface Options extends CheckOptions {
+  readonly fields?: FieldSet
+}
 
 export interface Rule {
   readonly text: string
@@ -26,18 +32,19 @@ export interface Parsed extends Limited {
 }
 
 /** Checks grammar, fields and values. Never throws. */
-export const check = (text: string, options?: CheckOptions): Checked<Rule> => finish(checkInTurns(text, options))
+export const check = (text: string, options?: Options): Checked<Rule> => finish(checkInTurns(text, options))
 
-export function* checkInTurns(text: string, options: CheckOptions = {}): Turns<Checked<Rule>> {
+export function* checkInTurns(text: string, options: Options = {}): Turns<Checked<Rule>> {
   const { ast, isFixable, found, ...shown } = yield* run(text, options, true)
-  const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
+  const rule =
+    ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast, options.fields) }
   const checkAgain = (fixed: string) => (isFixable ? finish(run(fixed, options, true, false)).found : undefined)
   const compared = { issues: shown.issues, before: found }
   return { ...shown, ...(yield* withValidFixesInTurns(compared, checkAgain, options)), rule }
 }
 
 /** Checks the grammar only, not fields and values. */
-export const parse = (text: string, options?: CheckOptions): Parsed => finish(run(text, options, false))
+export const parse = (text: string, options?: Options): Parsed => finish(run(text, options, false))
 
 export { lower, print }
 
@@ -45,7 +52,7 @@ export { lower, print }
 
 function* run(
   text: string,
-  { maxLength = limits.maxLength }: CheckOptions = {},
+  { maxLength = limits.maxLength, fields = firehoseFields }: Options = {},
   checksValues: boolean,
   hasSuggestions = true
 ): Turns<Parsed & { readonly isFixable: boolean; readonly found: ReadonlyArray<Issue> }> {
@@ -55,8 +62,8 @@ function* run(
     report.error("too-long", maxLength, text.length, message, { expected: [`at most ${maxLength} characters`] })
     return { issues: report.found, found: report.found, ast: undefined, isFixable: false }
   }
-  const ast = parseRule(report)
-  const isCheap = !checksValues || (yield* checkRuleInTurns(report, ast, maxLength))
+  const ast = parseRule(report, fields)
+  const isCheap = !checksValues || (yield* checkRuleInTurns(report, ast, { fields, maxLength }))
   // A warning that overlaps an error is a consequence of it.
   const isOwn = ({ severity, span }: Discarded) => severity === "error" || !report.hasErrorIn(span.start, span.end)
   const found = report.found.filter(isOwn)

@@ -5,7 +5,7 @@ import { nfaLimits } from "../regex/nfa.ts"
 import type { FieldRef, Query } from "./ast.ts"
 import { costOfPhrase } from "./cost.ts"
 import { resolve, wildcardParts } from "./escapes.ts"
-import { type Field, fieldOf } from "./fields.ts"
+import type { Field, KeywordFieldInfo } from "./fieldSet.ts"
 import * as Lex from "./lexer.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
@@ -123,7 +123,7 @@ export class LeafParser {
   bareUrl(start: number): Query | undefined {
     const end = unescapedEnd(this.text, start)
     const raw = this.text.slice(start, end)
-    const edit = unescapedEdit(undefined, fieldOf("url"), raw)
+    const edit = unescapedEdit(raw, { isKeyword: true })
     this.report.error(
       "bare-url",
       start,
@@ -175,7 +175,7 @@ export class LeafParser {
     const next = this.text.charCodeAt(end)
     const isGlued =
       end < this.text.length && !Lex.isSpace(next) && next !== 0x29 && next !== 0x28 && next !== 0x5e && next !== 0x7e
-    const isLabel = (ref?.name === "page_type" || ref?.name === "page_category") && /^[\w&]*$/.test(pattern)
+    const isLabel = ref !== undefined && field?.kind === "keyword" && isLabelField(field) && /^[\w&]*$/.test(pattern)
     if (isGlued || isLabel || (ref !== undefined && field?.kind === "keyword" && /[ \t\r\n]/.test(pattern))) {
       return this.unescapedWord(ref, field, start, valueStart)
     }
@@ -206,7 +206,9 @@ export class LeafParser {
   ): Query | undefined {
     const end = unescapedEnd(this.text, valueStart)
     const raw = this.text.slice(valueStart, end)
-    const edit = unescapedEdit(ref, field, raw)
+    const isKeyword = field?.kind === "keyword"
+    const hasDomainField = ref !== undefined && isKeyword && field.format === "domain"
+    const edit = unescapedEdit(raw, { hasDomainField, isKeyword })
     const isPhrase = field === undefined || costOfPhrase({ text: raw, slop: 0 }, field) <= nfaLimits.maxActive
     const advice = `put ${isPhrase ? "the value in double quotes, or " : ""}a backslash before each of them`
     this.report.error("unescaped-special", valueStart, end, `${quoted(raw)} has an unescaped "/" or ":": ${advice}`, {
@@ -265,6 +267,8 @@ export const parseAge = (text: string): { readonly amount: number; readonly unit
 }
 
 // ---- helpers ----
+
+const isLabelField = ({ format }: KeywordFieldInfo): boolean => format === "page_type" || format === "page_category"
 
 const term = (
   field: FieldRef | undefined,

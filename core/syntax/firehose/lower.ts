@@ -2,21 +2,23 @@
 import type { Bound, Expression } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
 import type { Group, Query, Range } from "./ast.ts"
-import { defaultField, type Field, fieldOf } from "./fields.ts"
+import type { Field, FieldSet } from "./fieldSet.ts"
+import { firehoseFields } from "./fields.ts"
 import { analyse, isPlainWord, lowerWord } from "./tokens.ts"
 
 /** Expects a checked rule; an invalid clause lowers to `Nothing`. */
-export const lower = (ast: Group): Expression => lowerGroup(ast, fieldOf(defaultField))
+export const lower = (ast: Group, fields: FieldSet = firehoseFields): Expression =>
+  lowerGroup(ast, fields.default, fields)
 
 // ---- helpers ----
 
 /** Optional clauses matter only if there is no required clause. */
-const lowerGroup = (group: Group, field: Field | undefined): Expression => {
+const lowerGroup = (group: Group, field: Field | undefined, fields: FieldSet): Expression => {
   const required: Array<Expression> = []
   const optional: Array<Expression> = []
   const prohibited: Array<Expression> = []
   for (const { occur, query, span } of group.clauses) {
-    const expression = lowerQuery(query, field)
+    const expression = lowerQuery(query, field, fields)
     if (occur === "must") {
       required.push(expression)
     } else if (occur === "should") {
@@ -38,12 +40,12 @@ const joined = (_tag: "And" | "Or", clauses: ReadonlyArray<Expression>, span: Sp
   return clauses.length === 1 && only !== undefined ? only : { _tag, clauses, span }
 }
 
-const lowerQuery = (query: Query, outer: Field | undefined): Expression => {
-  const field = query.field === undefined ? outer : fieldOf(query.field.name)
+const lowerQuery = (query: Query, outer: Field | undefined, fields: FieldSet): Expression => {
+  const field = query.field === undefined ? outer : fields.of(query.field.name)
   const { span } = query
   switch (query._tag) {
     case "Group":
-      return lowerGroup(query, field)
+      return lowerGroup(query, field, fields)
     case "Everything":
       return { _tag: "Everything", span }
     case "Recent":

@@ -2,7 +2,7 @@
 import type { Fix } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
 import type { Clause, Group } from "./ast.ts"
-import type { Field } from "./fields.ts"
+import type { Field, Noun } from "./fieldSet.ts"
 import { quoted } from "./quoted.ts"
 
 /** AND and OR in one group: users expect precedence, Lucene makes clauses required or optional. */
@@ -37,7 +37,11 @@ export const checkMixedOperators = (report: Report, group: Group): boolean => {
 }
 
 /** Clauses without an operator between them. In a keyword field they become one value with a space. */
-export const checkImplicitOr = (report: Report, group: Group, field: Field | undefined): boolean => {
+export const checkImplicitOr = (
+  report: Report,
+  group: Group,
+  { field, noun }: { readonly field: Field | undefined; readonly noun: Noun }
+): boolean => {
   const unjoined: Array<Clause> = []
   let hasOr = false
   for (let index = 1; index < group.clauses.length; index++) {
@@ -72,7 +76,7 @@ export const checkImplicitOr = (report: Report, group: Group, field: Field | und
       "keyword-list",
       start,
       end,
-      `Values without an operator are read as one value with a space, which no page has in "${field.name}": write OR between them`,
+      `Values without an operator are read as one value with a space, which no ${noun.one} has in "${field.name}": write OR between them`,
       { expected: ["OR"], fix }
     )
   } else {
@@ -102,8 +106,8 @@ export const checkOptionalClause = (report: Report, group: Group): void => {
   }
 }
 
-/** `a OR NOT b` excludes pages with b; it does not add pages without b. */
-export const checkOrNot = (report: Report, group: Group): void => {
+/** `a OR NOT b` excludes events with b; it does not add events without b. */
+export const checkOrNot = (report: Report, group: Group, noun: Noun): void => {
   for (const clause of group.clauses) {
     if (clause.spelling.conjunction === "or" && clause.spelling.modifier === "not") {
       const { start, end } = clause.span
@@ -111,7 +115,7 @@ export const checkOrNot = (report: Report, group: Group): void => {
         "or-not",
         start,
         end,
-        `${quoted(report.textOf(clause.span))} excludes pages even after OR: it means AND NOT`,
+        `${quoted(report.textOf(clause.span))} excludes ${noun.many} even after OR: it means AND NOT`,
         {
           expected: ["AND NOT …", "OR (*:* AND NOT …)"],
           fix: report.fix("Make it a separate alternative", start, end, `(*:* AND ${report.textOf(clause.span)})`)

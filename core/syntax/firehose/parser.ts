@@ -7,14 +7,15 @@ import { Report } from "../issues/Report.ts"
 import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
 import { readConjunction, readModifier, rejectDangling, rejectRepeats } from "./connectives.ts"
 import { resolve } from "./escapes.ts"
-import { defaultField, type Field, fieldOf, limits } from "./fields.ts"
+import type { Field, FieldSet } from "./fieldSet.ts"
+import { limits } from "./fields.ts"
 import { LeafParser } from "./leaves.ts"
 import * as Lex from "./lexer.ts"
 import { readSuffix, rejectTilde } from "./suffixes.ts"
 import { hasWords } from "./tokens.ts"
 
 /** The AST is valid only if the report has no error. */
-export const parseRule = (report: Report): Group => new Parser(report).rule()
+export const parseRule = (report: Report, fields: FieldSet): Group => new Parser(report, fields).rule()
 
 // ---- helpers ----
 
@@ -27,12 +28,14 @@ class Parser {
   private readonly text: string
   private readonly lexer: Lex.Lexer
   private readonly leaves: LeafParser
+  private readonly fields: FieldSet
   private readonly maxLeaves: number
   leafCount = 0
   private stopped = false
 
-  constructor(report: Report, maxLeaves: number = limits.maxClauses) {
+  constructor(report: Report, fields: FieldSet, maxLeaves: number = limits.maxClauses) {
     this.report = report
+    this.fields = fields
     this.maxLeaves = maxLeaves
     this.text = report.text
     this.lexer = new Lex.Lexer(report.text)
@@ -41,7 +44,7 @@ class Parser {
 
   /** Rule := Clauses END */
   rule(): Group {
-    const { clauses, dropped } = this.clauses(fieldOf(defaultField), 0)
+    const { clauses, dropped } = this.clauses(this.fields.default, 0)
     return { _tag: "Group", field: undefined, clauses, dropped, span: { start: 0, end: this.text.length } }
   }
 
@@ -84,7 +87,7 @@ class Parser {
         clauses,
         dropped,
         { query, spelling, span: { start, end: query.span.end } },
-        isDroppedByAnalysis(query, field)
+        this.isDroppedByAnalysis(query, field)
       )
     }
     return { clauses, dropped }
@@ -109,7 +112,7 @@ class Parser {
     lexer.advance()
     const ref: FieldRef = { name, span: { start, end } }
     if (isStar) return this.everything(start, ref)
-    return this.value(ref, fieldOf(name), start, depth)
+    return this.value(ref, this.fields.of(name), start, depth)
   }
 
   /** Everything := "*" ":" "*" */
@@ -174,11 +177,26 @@ class Parser {
     this.leafCount++
     if (this.leafCount > this.maxLeaves && !this.stopped) {
       const { start, end } = leaf.span
-      const count = this.leafCount + leavesIn(this.text.slice(end))
+      const count = this.leafCount + leavesIn(this.text.slice(end), this.fields)
       const message = `A rule has at most ${limits.maxClauses} clauses, this one has ${count}: split it into several rules`
       this.stop("too-many-clauses", start, end, message)
     }
     return leaf
+  }
+
+  /** Lucene drops a clause if text analysis leaves no words in it. */
+  private isDroppedByAnalysis(query: Query, outer: Field | undefined): boolean {
+    switch (query._tag) {
+      case "Group":
+        return query.clauses.length === 0
+      case "Term":
+      case "Phrase": {
+        const field = query.field === undefined ? outer : this.fields.of(query.field.name)
+        return field?.kind === "text" && query.text !== "" && !hasWords(query.text, field.keepsStopWords)
+      }
+      default:
+        return false
+    }
   }
 
   /** Reports an error and skips the rest of the text. */
@@ -190,8 +208,8 @@ class Parser {
 }
 
 /** For an error message. */
-const leavesIn = (text: string): number => {
-  const parser = new Parser(new Report(text, { hasSuggestions: false }), Number.POSITIVE_INFINITY)
+const leavesIn = (text: string, fields: FieldSet): number => {
+  const parser = new Parser(new Report(text, { hasSuggestions: false }), fields, Number.POSITIVE_INFINITY)
   parser.rule()
   return parser.leafCount
 }
@@ -222,19 +240,4 @@ const addClause = (
   const occur = modifier === "not" ? "must_not" : modifier === "plus" || conjunction === "and" ? "must" : "should"
   const list: Array<Clause> = isDropped ? dropped : clauses
   list.push({ occur, query: clause.query, spelling: clause.spelling, span: clause.span })
-}
-
-/** Lucene drops a clause if text analysis leaves no words in it. */
-const isDroppedByAnalysis = (query: Query, outer: Field | undefined): boolean => {
-  switch (query._tag) {
-    case "Group":
-      return query.clauses.length === 0
-    case "Term":
-    case "Phrase": {
-      const field = query.field === undefined ? outer : fieldOf(query.field.name)
-      return field?.kind === "text" && query.text !== "" && !hasWords(query.text, field.keepsStopWords)
-    }
-    default:
-      return false
-  }
 }

@@ -1,6 +1,4 @@
 /** Values with unescaped `/` or `:`, such as addresses: finds their end and suggests a fix. */
-import type { FieldRef } from "./ast.ts"
-import type { Field } from "./fields.ts"
 import { isSpace } from "./lexer.ts"
 import { escapeTerm, escapeWildcard, quotePhrase } from "./printer.ts"
 
@@ -23,9 +21,12 @@ export const unescapedEnd = (text: string, from: number): number => {
 }
 
 /** The most likely intended spelling of an unescaped value. */
-export const unescapedEdit = (ref: FieldRef | undefined, field: Field | undefined, raw: string): Edit => {
+export const unescapedEdit = (
+  raw: string,
+  { hasDomainField = false, isKeyword = false }: { readonly hasDomainField?: boolean; readonly isKeyword?: boolean }
+): Edit => {
   const plain = unwrapped(raw)
-  if (ref?.name === "domain") {
+  if (hasDomainField) {
     const match = /^(?:[a-z]+:\/\/)?(?:www\.)?([^/:?#\s]+)(?::\d+)?(\/.*)?$/i.exec(plain)
     const host = match?.[1]?.toLowerCase()
     const path = match?.[2] ?? ""
@@ -39,7 +40,7 @@ export const unescapedEdit = (ref: FieldRef | undefined, field: Field | undefine
           }
     }
   }
-  if (field?.kind === "keyword" && plain.includes("*")) {
+  if (isKeyword && plain.includes("*")) {
     return { message: 'Put a backslash before each "/" and ":"', text: escapeWildcard(plain) }
   }
   return { message: "Put the value in double quotes", text: quotePhrase(plain) }

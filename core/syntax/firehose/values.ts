@@ -7,7 +7,7 @@ import { matcherInTurns } from "../regex/matcher.ts"
 import type { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"
 import type { Group, Query, Regex, Term } from "./ast.ts"
-import type { KeywordFieldInfo, NumberFieldInfo, TextFieldInfo } from "./fields.ts"
+import type { KeywordFieldInfo, NumberFieldInfo, TextFieldInfo } from "./fieldSet.ts"
 import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
@@ -103,13 +103,13 @@ export const checkNumber = (report: Report, query: Exclude<Query, Group>, field:
         })
         return
       }
-      checkRating(report, query.text, start, end, field)
+      checkValue(report, query.text, start, end, field)
       return
     }
     case "Range": {
       const from =
-        query.from && checkRating(report, query.from.text, query.from.span.start, query.from.span.end, field, "from")
-      const to = query.to && checkRating(report, query.to.text, query.to.span.start, query.to.span.end, field, "to")
+        query.from && checkValue(report, query.from.text, query.from.span.start, query.from.span.end, field, "from")
+      const to = query.to && checkValue(report, query.to.text, query.to.span.start, query.to.span.end, field, "to")
       if (from !== undefined && to !== undefined) {
         checkOrder(report, query, from > to, from === to)
       }
@@ -188,7 +188,7 @@ export function* checkPattern(
     )
     return
   }
-  if (field.name !== "url" || tree === undefined || issues.length > 0) return
+  if (field.kind !== "keyword" || field.format !== "url" || tree === undefined || issues.length > 0) return
   const first = tree._tag === "Concat" ? tree.parts[0] : tree
   if (first?._tag === "Literal" && !first.text.startsWith("h")) {
     const { start, end } = query.value
@@ -304,7 +304,7 @@ const listOf = (words: ReadonlyArray<string>): string =>
 
 const MAX_LISTED_WORDS = 4
 
-const checkRating = (
+const checkValue = (
   report: Report,
   text: string,
   start: number,
@@ -312,26 +312,23 @@ const checkRating = (
   field: NumberFieldInfo,
   side?: "from" | "to"
 ): number | undefined => {
+  const { name, range } = field
+  const allowed = range === undefined ? "a number" : `a number from 0 to ${range.max}`
   if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) {
-    report.error("not-a-number", start, end, `${quoted(text)} is not a number`, {
-      expected: ["a number from 0 to 100"]
-    })
+    report.error("not-a-number", start, end, `${quoted(text)} is not a number`, { expected: [allowed] })
     return undefined
   }
   const value = Number(text)
-  if (value < 0 || value > MAX_RATING) {
-    const clamped =
-      value < 0 && side === "from" ? "0" : value > MAX_RATING && side === "to" ? `${MAX_RATING}` : undefined
-    report.error(`${field.name}-out-of-range`, start, end, `Domain Rating ranges from 0 to ${MAX_RATING}`, {
-      expected: [`a number from 0 to ${MAX_RATING}`],
+  if (range !== undefined && (value < 0 || value > range.max)) {
+    const clamped = value < 0 && side === "from" ? "0" : value > range.max && side === "to" ? `${range.max}` : undefined
+    report.error(`${name}-out-of-range`, start, end, `${range.name} ranges from 0 to ${range.max}`, {
+      expected: [allowed],
       fix: clamped === undefined ? undefined : report.fix(`Write ${clamped}`, start, end, clamped)
     })
     return undefined
   }
   return value
 }
-
-const MAX_RATING = 100
 
 const ageUnits: ReadonlyArray<readonly [RegExp, (amount: number) => string]> = [
   [/^(h|hr|hrs|hours?|std)$/, (n) => `${n}h`],

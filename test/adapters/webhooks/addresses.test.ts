@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import * as fc from "fast-check"
-import { Addresses } from "../../../adapters/webhooks/addresses.ts"
+import { Addresses } from "../../../adapters/http/addresses.ts"
 
 const refused = [
   "127.0.0.1",

@@ -122,14 +122,14 @@ describe("Ingest", () => {
       yield* Effect.provideService(Layer.build(Ingest.layer), Withdrawals, slow)
       yield* deliver("1")
       yield* signal({ _tag: "Withdrawn", reason: "deleted", what: { postId: "0" } })
-      yield* signal({ _tag: "Alive", at: 1, cursor: "after the withdrawal" })
+      yield* signal({ _tag: "Alive", at: 1, cursor: Option.some("after the withdrawal") })
       yield* deliver("2")
       yield* settled
       assert.strictEqual(yield* cursor, "after 1")
       yield* Deferred.succeed(removed, undefined)
       yield* settled
       assert.strictEqual(yield* cursor, "after 2")
-      yield* signal({ _tag: "Alive", at: 2, cursor: "later" })
+      yield* signal({ _tag: "Alive", at: 2, cursor: Option.some("later") })
       yield* settled
       assert.strictEqual(yield* cursor, "later", "a sign of life moves the cursor, too")
     }).pipe(Effect.provide(base))

@@ -1,11 +1,11 @@
-/** Connects to a webhook receiver by a checked IP address, never by name, to prevent DNS rebinding. */
+/** Connects to an address that an account names: by a checked IP address, never by name, to prevent DNS rebinding. */
 import { connect as connectTcp, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Data, Effect, Option, type Scope } from "effect"
 import type { Trouble } from "../../core/webhooks/WebhookSender.ts"
-import { reasonOf } from "../http/reasons.ts"
-import { type Addresses, ONLY_PUBLIC } from "./addresses.ts"
+import type { Addresses } from "./addresses.ts"
 import { Resolver } from "./Resolver.ts"
+import { reasonOf } from "./reasons.ts"
 
 /** Nothing was sent. */
 export class NotConnected extends Data.TaggedError("NotConnected")<{
@@ -23,7 +23,7 @@ export const literalRefusal = (addresses: Addresses, url: URL, isSecure: boolean
   const address = isLocal ? "127.0.0.1" : host
   if (isSecure && isIP(address) !== 0 && isOpen(url) && !addresses.isNamed(address)) return Option.some(ONLY_HTTPS)
   if (isIP(host) !== 0) return addresses.refusal(host)
-  return Option.as(isLocal ? addresses.refusal(address) : Option.none(), refusedName(host))
+  return Option.as(isLocal ? addresses.refusal(address) : Option.none(), refusedName(host, addresses))
 }
 
 /** The socket is closed with the scope. `isSecure`: http only to addresses that the operator allows. */
@@ -37,7 +37,7 @@ export const connect = (
     const found = isIP(host) === 0 ? yield* addressesOf(host) : [host]
     // One refused address refuses the name.
     const refused = Option.firstSomeOf(found.map((address) => addresses.refusal(address)))
-    if (Option.isSome(refused)) return yield* notAllowed(host, refused.value)
+    if (Option.isSome(refused)) return yield* notAllowed(host, refused.value, addresses)
     if (isSecure && isOpen(url) && !found.every((address) => addresses.isNamed(address))) {
       return yield* new NotConnected({ reason: ONLY_HTTPS, trouble: "not_allowed" })
     }
@@ -70,14 +70,15 @@ const addressesOf = (name: string) =>
   })
 
 /** The name, never the address behind it: a caller must not learn addresses of the operator's network. */
-const refusedName = (name: string): string => `"${name}" has an address that is not public, ${ONLY_PUBLIC}`
+const refusedName = (name: string, { onlyPublic }: Addresses): string =>
+  `"${name}" has an address that is not public, ${onlyPublic}`
 
 /** Only the log, at debug level, has the address behind a name. */
-const notAllowed = (host: string, refusal: string) =>
+const notAllowed = (host: string, refusal: string, addresses: Addresses) =>
   Effect.zipRight(
-    Effect.logDebug(`A webhook to "${host}" is not allowed: ${refusal}`),
+    Effect.logDebug(`A call to "${host}" is not allowed: ${refusal}`),
     new NotConnected({
-      reason: `Not allowed: ${isIP(host) === 0 ? refusedName(host) : refusal}`,
+      reason: `Not allowed: ${isIP(host) === 0 ? refusedName(host, addresses) : refusal}`,
       trouble: "not_allowed"
     })
   )
@@ -101,7 +102,7 @@ const openTcp = ({
     // Check the actual peer before anything is sent.
     Effect.filterOrElse(
       (socket) => Option.isNone(addresses.refusal(socket.remoteAddress ?? "")),
-      ({ remoteAddress }) => notAllowed(host, `connected to "${remoteAddress ?? "nowhere"}"`)
+      ({ remoteAddress }) => notAllowed(host, `connected to "${remoteAddress ?? "nowhere"}"`, addresses)
     )
   )
 

@@ -1,14 +1,25 @@
-/** The IP addresses that webhooks may call: public ones, and ranges that the operator allows. */
+/** The IP addresses that may be called for an account: public ones, and ranges that the operator allows. */
 import { BlockList, isIP, isIPv4 } from "node:net"
 import { Either, Option } from "effect"
 
+/** What calls addresses, and the setting that allows more of them. */
+export interface Caller {
+  readonly who: string
+  readonly setting: string
+}
+
 export class Addresses {
+  readonly onlyPublic: string
   // One list per family: a mixed list also matches an IPv4 address in its IPv6-mapped form, and vice versa.
   private readonly allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
 
+  constructor({ who, setting }: Caller = WEBHOOKS) {
+    this.onlyPublic = `but ${who} may only call public addresses: use one, or ask the operator to allow its range with ${setting}`
+  }
+
   /** Parses comma-separated ranges like `10.0.0.0/8` or `fd00::/8`. Left: the error message. */
-  static parse(text: string): Either.Either<Addresses, string> {
-    const addresses = new Addresses()
+  static parse(text: string, caller?: Caller): Either.Either<Addresses, string> {
+    const addresses = new Addresses(caller)
     for (const range of text.split(",").map((part) => part.trim())) {
       const [, address = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? []
       const bits = isIP(address) === 4 ? 32 : 128
@@ -35,16 +46,15 @@ export class Addresses {
     if (isIP(address) === 0 || address.includes("%")) return Option.some(`"${address}" is not an address`)
     const family = familyOf(address)
     const kind = this.allowed[family].check(address, family) ? undefined : kindOf(address)
-    if (kind !== undefined) return Option.some(`"${address}" is ${kind}, ${ONLY_PUBLIC}`)
+    if (kind !== undefined) return Option.some(`"${address}" is ${kind}, ${this.onlyPublic}`)
     // A tunnel or translator forwards to the embedded address.
     return Option.firstSomeOf(embeddedIn(address).map((inner) => this.refusal(inner)))
   }
 }
 
-export const ONLY_PUBLIC =
-  "but webhooks may only call public addresses: use one, or ask the operator to allow its range with EARSHOT_WEBHOOK_ALLOW"
-
 // ---- helpers ----
+
+const WEBHOOKS: Caller = { who: "webhooks", setting: "EARSHOT_WEBHOOK_ALLOW" }
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv4(address) ? "ipv4" : "ipv6")
 

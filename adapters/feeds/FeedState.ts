@@ -1,0 +1,154 @@
+/** What is known of one feed between two polls: which items it has shown, when it is due, and what failed. */
+import type { FeedItem, ParsedFeed } from "./parse.ts"
+
+/** Part of the stream's cursor. Times in milliseconds. */
+export interface FeedState {
+  readonly url: string
+  /** Where it has moved to for good. */
+  readonly movedTo?: string
+  /** A permanent redirect that was seen in the last polls, and how often in a row. */
+  readonly moving?: { readonly to: string; readonly polls: number }
+  readonly etag?: string
+  readonly modified?: string
+  readonly title?: string
+  /** The last poll that succeeded. */
+  readonly readAt?: number
+  readonly nextAt: number
+  readonly intervalMillis: number
+  /** In a row. */
+  readonly errors: number
+  readonly error?: string
+  /** 410: it is not asked again. */
+  readonly isGone?: true
+  /** Hashes of the ids, and of the addresses or titles, of the newest items, separated by spaces. */
+  readonly ids: string
+  readonly links: string
+}
+
+export const newFeed = (url: string, now: number): FeedState => ({
+  url,
+  nextAt: now,
+  intervalMillis: DEFAULT_INTERVAL,
+  errors: 0,
+  ids: "",
+  links: ""
+})
+
+export interface Polled {
+  readonly state: FeedState
+  readonly fresh: ReadonlyArray<FeedItem>
+  /** No item of the poll before is left: others may have come and gone in between. */
+  readonly isJump: boolean
+}
+
+/** After a document. `hash`: short. `minMillis`: what the server asks to wait. */
+export const afterDocument = (
+  state: FeedState,
+  feed: ParsedFeed,
+  {
+    now,
+    minMillis,
+    hash
+  }: { readonly now: number; readonly minMillis: number; readonly hash: (text: string) => string }
+): Polled => {
+  const known = new Set(state.ids.split(" "))
+  const knownLinks = new Set(state.links.split(" "))
+  const hashed = feed.items.map((item) => ({ item, id: hash(item.id), link: hash(item.url ?? item.title ?? item.id) }))
+  const isFirst = state.readAt === undefined
+  const unknown = hashed.filter(({ id }) => !known.has(id))
+  const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length
+  // The publisher wrote the ids anew: the items are the same.
+  const isRewritten = isAllNew && hashed.filter(({ link }) => knownLinks.has(link)).length * 2 >= hashed.length
+  const fresh = isFirst || isRewritten ? [] : unknown.map(({ item }) => item)
+  const share = hashed.length === 0 ? 0 : unknown.length / hashed.length
+  const step = isFirst ? 1 : share >= BUSY_SHARE ? 0.5 : unknown.length > 0 ? 0.8 : 1.25
+  const intervalMillis = clamp(state.intervalMillis * step, MIN_INTERVAL, MAX_IDLE_INTERVAL)
+  const { error: _, ...rest } = state
+  return {
+    state: {
+      ...rest,
+      ...(feed.title !== undefined && { title: feed.title }),
+      readAt: now,
+      intervalMillis,
+      nextAt: now + withJitter(clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL), state.url),
+      errors: 0,
+      ids: kept(
+        hashed.map(({ id }) => id),
+        state.ids
+      ),
+      links: kept(
+        hashed.map(({ link }) => link),
+        state.links
+      )
+    },
+    fresh,
+    isJump: isAllNew && !isRewritten
+  }
+}
+
+/** After 304, or after the same document. */
+export const afterNothingNew = (state: FeedState, now: number, minMillis: number): FeedState => {
+  const intervalMillis = clamp(state.intervalMillis * 1.25, MIN_INTERVAL, MAX_IDLE_INTERVAL)
+  const { error: _, ...rest } = state
+  const wait = clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL)
+  return { ...rest, readAt: now, errors: 0, intervalMillis, nextAt: now + withJitter(wait, state.url) }
+}
+
+export const afterFailure = (
+  state: FeedState,
+  {
+    now,
+    reason,
+    minMillis,
+    isGone
+  }: { readonly now: number; readonly reason: string; readonly minMillis: number; readonly isGone: boolean }
+): FeedState => {
+  const errors = state.errors + 1
+  const wait = clamp(Math.max(MIN_INTERVAL * 2 ** Math.min(errors - 1, 9), minMillis), MIN_INTERVAL, MAX_INTERVAL)
+  return {
+    ...state,
+    errors,
+    error: reason,
+    nextAt: now + withJitter(wait, state.url),
+    ...(isGone && { isGone: true as const })
+  }
+}
+
+/** A permanent redirect counts after several polls: some servers send one by mistake. */
+export const afterRedirect = (state: FeedState, to: string | undefined): FeedState => {
+  const { moving, ...rest } = state
+  if (to === undefined || to === state.movedTo) return rest
+  const polls = moving?.to === to ? moving.polls + 1 : 1
+  return polls >= POLLS_UNTIL_MOVED ? { ...rest, movedTo: to } : { ...rest, moving: { to, polls } }
+}
+
+// ---- helpers ----
+
+const MINUTE = 60_000
+const DEFAULT_INTERVAL = 15 * MINUTE
+const MIN_INTERVAL = 5 * MINUTE
+const MAX_IDLE_INTERVAL = 60 * MINUTE
+const MAX_INTERVAL = 24 * 60 * MINUTE
+
+/** So much of the window is new: the next poll must come soon. */
+const BUSY_SHARE = 0.8
+
+const POLLS_UNTIL_MOVED = 3
+
+/** A feed shows some ten items. Those that are gone from it may come back. */
+const MAX_KNOWN = 400
+
+const clamp = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value))
+
+const kept = (current: ReadonlyArray<string>, before: string): string => {
+  const all = new Set([...current, ...before.split(" ")])
+  all.delete("")
+  return [...all].slice(0, Math.max(MAX_KNOWN, current.length)).join(" ")
+}
+
+/** Up to a tenth later, by the address: feeds that were added together spread out. */
+const withJitter = (millis: number, url: string): number => {
+  let sum = 0
+  for (const character of url) sum = (sum * 31 + character.charCodeAt(0)) % 1_000
+  return Math.round(millis * (1 + sum / 10_000))
+}

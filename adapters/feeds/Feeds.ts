@@ -1,0 +1,58 @@
+/** The platform `feeds`: RSS, Atom, RDF and JSON feeds, polled and matched in this process. */
+import { Clock, Effect, Layer, Option } from "effect"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { feeds } from "../../core/languages/feeds.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
+import { PlatformUnavailable } from "../../core/model/Errors.ts"
+import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
+import { helpFor } from "../../core/platforms/syntaxHelp.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { items } from "../demo/items.ts"
+import type { Addresses } from "../http/addresses.ts"
+import { StreamHealth } from "../http/StreamHealth.ts"
+import { heldRules } from "../local/HeldRules.ts"
+import { loading } from "../local/loading.ts"
+import { watch } from "./stream.ts"
+
+export const install = (settings: {
+  readonly feedUrls: Option.Option<ReadonlyArray<string>>
+  readonly feedAddresses: Addresses
+}): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
+  language: feeds,
+  rulesPerAccount: Option.none(),
+  remote: Option.map(settings.feedUrls, (urls) => ({
+    baseUrl: urls[0] ?? "",
+    layer: layerWith({ urls, addresses: settings.feedAddresses })
+  })),
+  demo: { perSecond: 0.2, make: items, filter: "nasa" }
+})
+
+export const layerWith = (options: {
+  readonly urls: ReadonlyArray<string>
+  readonly addresses: Addresses
+}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const platforms = yield* Platforms
+      const recent = yield* RecentEvents
+      const { sha256: digest } = yield* Entropy
+      const held = yield* heldRules(feeds)
+      const { load, unload } = loading(yield* RuleStore, feeds.id, held.register)
+      const health = new StreamHealth(yield* Clock.currentTimeMillis)
+      const storeDown = () => new PlatformUnavailable({ platform: feeds.id, reason: "the store cannot be reached" })
+
+      yield* platforms.register({
+        id: feeds.id,
+        language: feeds,
+        syntax: helpFor(feeds, {}),
+        capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: true },
+        verify: held.verify,
+        register: held.register,
+        unregister: held.unregister,
+        inventory: Effect.zipRight(Effect.mapError(load, storeDown), held.inventory),
+        watch: (from) => watch({ ...options, health, recent, digest, match: held.match, load, unload }, from),
+        status: health.status,
+        drainCosts: held.drainCosts
+      })
+    })
+  )

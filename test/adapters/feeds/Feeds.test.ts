@@ -1,0 +1,274 @@
+/** The stream of feeds, from real sockets: what is new is delivered once, and what may be missing is reported. */
+import type { ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Clock, Context, Effect, Either, Exit, Layer, Logger, Option, Scope, Stream, TestClock } from "effect"
+import { layerWith } from "../../../adapters/feeds/Feeds.ts"
+import { Addresses } from "../../../adapters/http/addresses.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import { memoryEvents } from "../../stores/memoryEvents.ts"
+import { memoryRules } from "../../stores/memoryRules.ts"
+import { startReceiver } from "../webhooks/receiver.ts"
+import { cursorIn, idsIn } from "../wikimedia/platform.ts"
+
+const NOW = Date.UTC(2026, 10, 15, 12)
+
+describe("the stream of feeds", () => {
+  it.scoped("delivers new items once, not those of the first poll, with conditional requests", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      on.show("1", "2")
+      const { signals } = yield* watched(on.url)
+      yield* pass(1)
+      assert.deepStrictEqual(idsIn(signals), [])
+      on.show("3", "1", "2")
+      yield* pass(20 * 60)
+      on.headers = { etag: '"a"', "last-modified": "Sun, 15 Nov 2026 12:00:00 GMT" }
+      on.show("4", "3", "1")
+      yield* pass(20 * 60)
+      on.status = 304
+      yield* pass(60 * 60)
+      assert.deepStrictEqual(idsIn(signals), [`${on.url} 3`, `${on.url} 4`])
+      assert.deepStrictEqual(gapsIn(signals), [])
+      assert.isTrue(signals.some(({ _tag }) => _tag === "CaughtUp") || signals.some(({ _tag }) => _tag === "Alive"))
+      const last = on.received.at(-1)?.headers
+      assert.strictEqual(last?.["if-none-match"], '"a"')
+      assert.strictEqual(last?.["if-modified-since"], "Sun, 15 Nov 2026 12:00:00 GMT")
+      assert.isAtMost(on.received.length, 9)
+    })
+  )
+
+  it.scoped("goes on after a restart, and delivers what came meanwhile", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      on.show("1")
+      const first = yield* watched(on.url)
+      yield* pass(1)
+      const cursor = cursorIn(first.signals)
+      yield* first.stop
+      on.show("2", "1")
+      yield* pass(3 * 3_600)
+      const second = yield* watched(on.url, cursor)
+      yield* pass(1)
+      assert.deepStrictEqual(idsIn(second.signals), [`${on.url} 2`])
+      assert.deepInclude(second.signals[0], { _tag: "Watching", since: NOW })
+      assert.isTrue(second.signals.some(({ _tag }) => _tag === "CaughtUp"))
+    })
+  )
+
+  it.scoped("suspects a loss when no item of the poll before is left, and none when all ids are written anew", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      on.show("1", "2")
+      const { signals } = yield* watched(on.url)
+      yield* pass(1)
+      on.show("7", "8")
+      yield* pass(20 * 60)
+      assert.sameMembers([...idsIn(signals)], [`${on.url} 7`, `${on.url} 8`])
+      assert.match(gapsIn(signals)[0]?.detail ?? "", /shows no item of the poll before/)
+      on.idPrefix = "urn:new:"
+      on.show("7", "8")
+      yield* pass(20 * 60)
+      assert.lengthOf(idsIn(signals), 2)
+      assert.lengthOf(gapsIn(signals), 1)
+    })
+  )
+
+  it.scoped("waits as it is told, backs off, and reports the feed that fails, not the others", () =>
+    Effect.gen(function* () {
+      const [bad, good] = [yield* site(), yield* site()]
+      good.show("1")
+      bad.show("1")
+      const { signals, status } = yield* watched(`${bad.url},${good.url}`)
+      yield* pass(1)
+      bad.status = 503
+      bad.headers = { "retry-after": "3600" }
+      yield* pass(3_600)
+      good.show("2", "1")
+      yield* pass(4 * 3_600)
+      assert.isAtMost(bad.received.length, 6)
+      assert.deepStrictEqual(idsIn(signals), [`${good.url} 2`])
+      const gaps = gapsIn(signals)
+      assert.isAtLeast(gaps.length, 1)
+      assert.isTrue(gaps.every(({ _tag, detail }) => _tag === "Suspected" && detail === `Feed "${bad.url}": HTTP 503`))
+      assert.include((yield* status).detail, `Reads 2 feeds; 1 cannot be read, such as "${bad.url}": HTTP 503`)
+      bad.status = 410
+      yield* pass(5 * 3_600)
+      const asked = bad.received.length
+      yield* pass(48 * 3_600)
+      assert.lengthOf(bad.received, asked, "gone for good")
+    })
+  )
+
+  it.scoped("follows a permanent redirect for good after three polls", () =>
+    Effect.gen(function* () {
+      const [old, now] = [yield* site(), yield* site()]
+      now.show("1")
+      old.status = 301
+      old.headers = { location: now.url }
+      const { signals } = yield* watched(old.url)
+      yield* pass(2 * 3_600)
+      assert.strictEqual(old.received.length, 3)
+      now.show("2", "1")
+      yield* pass(2 * 3_600)
+      assert.strictEqual(old.received.length, 3)
+      assert.deepStrictEqual(idsIn(signals), [`${old.url} 2`])
+    })
+  )
+
+  it.scoped("begins a gap of the platform when no feed can be reached at all", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      on.show("1")
+      const { signals } = yield* watched(on.url)
+      yield* pass(1)
+      on.isDown = true
+      yield* pass(30 * 60)
+      on.isDown = false
+      on.show("2", "1")
+      yield* pass(3 * 3_600)
+      const started = signals.find(({ _tag }) => _tag === "GapStarted")
+      assert.deepInclude(started, { at: NOW, cause: "outage", detail: "No feed can be reached" })
+      assert.deepStrictEqual(idsIn(signals), [`${on.url} 2`])
+      assert.strictEqual(signals.filter(({ _tag }) => _tag === "Watching").length, 2)
+    })
+  )
+
+  const refusals: ReadonlyArray<readonly [string, (response: ServerResponse) => void, RegExp]> = [
+    ["a web page", (response) => response.end("<!doctype html><html></html>"), /is a web page, not a feed/],
+    ["a document that is cut off", (response) => response.end('<rss version="2.0"><channel><item><title>a'), /cut off/],
+    [
+      "a bomb",
+      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000))),
+      /larger than 5 MB/
+    ],
+    ["wrong compression", (response) => response.writeHead(200, { "content-encoding": "gzip" }).end("no"), /./],
+    [
+      "a redirect to a private address",
+      (response) => response.writeHead(302, { location: "http://10.1.2.3/" }).end(),
+      /10\.1\.2\.3" is a private address, but feeds may only call public addresses.*EARSHOT_FEED_ALLOW/
+    ],
+    [
+      "a redirect to a file",
+      (response) => response.writeHead(302, { location: "file:///etc/passwd" }).end(),
+      /expected an address with http/
+    ],
+    [
+      "a redirect with a password",
+      (response) => response.writeHead(302, { location: "http://a:b@example.org/" }).end(),
+      /password/
+    ],
+    ["a redirect to itself", (response) => response.writeHead(302, { location: "/" }).end(), /more than 5 times/]
+  ]
+  for (const [what, answer, reason] of refusals) {
+    it.scoped(`refuses ${what} with the reason`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* startReceiver((_, response) => answer(response))
+        const { signals, status } = yield* watched(`${url}/`)
+        yield* pass(1)
+        assert.deepStrictEqual(idsIn(signals), [])
+        assert.match((yield* status).detail, reason)
+      })
+    )
+  }
+
+  it.scoped("does not call a private address that the operator does not allow", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      const { status } = yield* watched(
+        on.url,
+        Option.none(),
+        new Addresses({ who: "feeds", setting: "EARSHOT_FEED_ALLOW" })
+      )
+      yield* pass(1)
+      assert.lengthOf(on.received, 0)
+      assert.include((yield* status).detail, '"127.0.0.1" is a loopback address')
+    })
+  )
+})
+
+// ---- helpers ----
+
+/** A publisher whose feed the test writes. */
+const site = () =>
+  Effect.gen(function* () {
+    const state = {
+      status: 200,
+      headers: {} as Record<string, string>,
+      ids: [] as ReadonlyArray<string>,
+      idPrefix: "",
+      isDown: false
+    }
+    const { received, url } = yield* startReceiver((_, response) => {
+      if (state.isDown) return void response.destroy()
+      response.writeHead(state.status, { "content-type": "application/rss+xml", ...state.headers })
+      response.end(state.status === 200 ? rss(state.ids, state.idPrefix) : "")
+    })
+    return Object.assign(state, {
+      received,
+      url: `${url}/feed.xml`,
+      show: (...ids: ReadonlyArray<string>) => {
+        state.ids = ids
+      }
+    })
+  })
+
+const rss = (ids: ReadonlyArray<string>, prefix: string) =>
+  `<rss version="2.0"><channel><title>News</title>${ids
+    .map(
+      (id) => `<item><guid>${prefix}${id}</guid><link>https://example.org/${id}</link><title>Storm ${id}</title></item>`
+    )
+    .join("")}</channel></rss>`
+
+const local = Either.getOrThrow(Addresses.parse("127.0.0.0/8", { who: "feeds", setting: "EARSHOT_FEED_ALLOW" }))
+
+/** On the test clock, with a rule for every item. */
+const watched = (urls: string, cursor: Option.Option<string> = Option.none(), addresses = local) =>
+  Effect.gen(function* () {
+    if (Option.isNone(cursor)) yield* TestClock.setTime(NOW)
+    const services = Layer.mergeAll(Platforms.layer, memoryRules, Entropy.layerCounting, recentEvents)
+    const quiet = Logger.replace(Logger.defaultLogger, Logger.none)
+    const context = yield* Layer.build(Layer.provideMerge(layerWith({ urls: urls.split(","), addresses }), services))
+    const platform = yield* Effect.orDie(Context.get(context, Platforms).get("feeds"))
+    yield* Effect.orDie(platform.register(["storm"]))
+    const signals: Array<Signal> = []
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
+    yield* Stream.runForEachChunk(platform.watch(cursor).pipe(Stream.provideSomeLayer(quiet)), (chunk) =>
+      Effect.sync(() => void signals.push(...Chunk.toReadonlyArray(chunk)))
+    ).pipe(Effect.forkIn(scope))
+    return { signals, status: platform.status, stop: Scope.close(scope, Exit.void) }
+  })
+
+const gapsIn = (signals: ReadonlyArray<Signal>) =>
+  signals.flatMap((signal) => (signal._tag === "Lost" || signal._tag === "Suspected" ? [signal] : []))
+
+/**
+ * Real sockets need real time: a request has a timer of 20 seconds, and between requests the stream sleeps 5 at most. The
+ * clock also lists the timers of requests that have ended.
+ */
+const answered = Effect.gen(function* () {
+  for (let turn = 0; turn < 120; turn++) {
+    yield* Effect.promise(() => new Promise((resume) => setTimeout(resume, 2)))
+    const now = yield* Clock.currentTimeMillis
+    if (turn > 0 && Chunk.every(yield* TestClock.sleeps(), (at) => at <= now + 5_000)) return
+  }
+})
+
+const pass = (seconds: number) =>
+  Effect.gen(function* () {
+    yield* answered
+    const end = (yield* Clock.currentTimeMillis) + seconds * 1_000
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      if (now >= end) return
+      yield* TestClock.setTime(Math.min(end, now + 60_000))
+      yield* answered
+    }
+  })
+
+const recentEvents = Layer.scopedContext(
+  Effect.withClock(Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(memoryEvents))), Clock.make())
+)

@@ -1,0 +1,197 @@
+/** The stream of changes: nothing is lost that is not reported. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Option, Scope } from "effect"
+import { seeded } from "../../../adapters/demo/random.ts"
+import {
+  afterRestart,
+  afterSignal,
+  type Gap,
+  isWithin,
+  type Ledger,
+  newLedger
+} from "../../../core/coverage/Coverage.ts"
+import type { Period, Signal } from "../../../core/platforms/Platform.ts"
+import type { FaultRequest } from "../../../simulator/faults.ts"
+import { sized } from "../../long.ts"
+import { pass, settle, stage } from "../../simulator/stage.ts"
+import { change, collect, cursorIn, idsIn, makeAdapter } from "./platform.ts"
+
+const platform = "wikimedia"
+
+describe("the stream of changes", () => {
+  it.scoped("delivers what matches, once, and no canary", () =>
+    Effect.gen(function* () {
+      const { control, handler, publish } = yield* changes()
+      const adapter = yield* makeAdapter(handler)
+      yield* adapter.register(["title:cat", "wiki:canary"])
+      const signals = yield* collect(adapter)
+      yield* control.inject({ kind: "duplicate", platform, count: 3 })
+      yield* publish("cat", "dog", "cat")
+      yield* pass(40)
+      assert.deepStrictEqual(idsIn(signals), ["change-1", "change-3"])
+      assert.deepStrictEqual(gapsIn(signals), [])
+      assert.isTrue(signals.some(({ _tag }) => _tag === "Alive"))
+    })
+  )
+
+  it.scoped("ends after 15 minutes without a gap, and loses nothing in between", () =>
+    Effect.gen(function* () {
+      const { control, handler, publish } = yield* changes()
+      const adapter = yield* makeAdapter(handler)
+      yield* adapter.register(["title:cat"])
+      const signals = yield* collect(adapter)
+      for (let minute = 0; minute < 46; minute++) {
+        yield* publish("cat")
+        yield* pass(60)
+      }
+      assert.lengthOf(idsIn(signals), 46)
+      assert.lengthOf(new Set(idsIn(signals)), 46)
+      assert.deepStrictEqual(gapsIn(signals), [])
+      assert.lengthOf((yield* control.state).connection_attempts, 4)
+      assert.strictEqual((yield* control.state).most_connections["wikimedia"], 1)
+    })
+  )
+
+  it.scoped("reports a gap in the offsets, and a position that is no longer kept", () =>
+    Effect.gen(function* () {
+      const { control, handler, publish } = yield* changes({ canary_seconds: 0, retention_hours: 1 })
+      const adapter = yield* makeAdapter(handler)
+      yield* adapter.register(["title:cat"])
+      const scope = yield* Scope.make()
+      const signals = yield* Scope.extend(collect(adapter), scope)
+      yield* publish("cat")
+      yield* settle
+      yield* control.inject({ kind: "offset-jump", platform })
+      yield* publish("cat", "cat")
+      yield* pass(10)
+      assert.deepStrictEqual(idsIn(signals), ["change-1", "change-3"])
+      assert.match(gapsIn(signals)[0]?.detail ?? "", /^1 changes are missing in eqiad/)
+      const cursor = cursorIn(signals)
+      yield* Scope.close(scope, Exit.void)
+
+      yield* pass(7_200)
+      yield* publish("cat")
+      const resumed = yield* collect(adapter, cursor)
+      yield* pass(10)
+      assert.deepStrictEqual(idsIn(resumed), ["change-4"])
+      assert.isTrue(resumed.some(({ _tag }) => _tag === "Suspected"))
+      assert.isFalse(resumed.some(({ _tag }) => _tag === "CaughtUp"))
+    })
+  )
+
+  it.scoped("names its contact, and says what to do when it is refused", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const adapter = yield* makeAdapter(async (request) => {
+        seen.push(request.headers.get("user-agent") ?? "")
+        return new Response("Please set a User-Agent", { status: 403 })
+      })
+      yield* adapter.register(["title:cat"])
+      yield* collect(adapter)
+      assert.deepStrictEqual(seen, ["Earshot/0.1 (earshot@example.org)"])
+      const status = yield* adapter.status
+      assert.strictEqual(status.state, "refused")
+      assert.include(status.detail, "check EARSHOT_WIKIMEDIA_CONTACT")
+    })
+  )
+
+  for (let seed = 1; seed <= sized(2, 50); seed++) {
+    it.scoped(`tells the truth about every change and rule (seed ${seed})`, () => truth(seed))
+  }
+})
+
+// ---- helpers ----
+
+const changes = (settings: Readonly<Record<string, number>> = {}, seed = 1) =>
+  Effect.gen(function* () {
+    const on = yield* stage({ wikimedia: settings }, seed)
+    let number = 0
+    const publish = (...titles: ReadonlyArray<string>) =>
+      Effect.flatMap(on.control.now, (now) =>
+        Effect.orDie(on.control.publish(titles.map((title) => change(`change-${++number}`, title, now))))
+      )
+    return { ...on, publish, published: () => number }
+  })
+
+const gapsIn = (signals: ReadonlyArray<Signal>) =>
+  signals.flatMap((signal) =>
+    signal._tag === "GapStarted" || signal._tag === "Lost" || signal._tag === "Suspected" ? [signal] : []
+  )
+
+const faults: ReadonlyArray<FaultRequest> = [
+  { kind: "close", platform },
+  { kind: "cut", platform },
+  { kind: "duplicate", platform, count: 3 },
+  { kind: "torn-line", platform },
+  { kind: "refuse", platform, count: 2 },
+  { kind: "rate-limit", platform, headers: true, reset_seconds: 20 },
+  { kind: "server-error", platform, status: 503, count: 2 },
+  { kind: "stall", platform, keep_alives: false, stall_seconds: 200 },
+  { kind: "switch", platform },
+  { kind: "offset-jump", platform },
+  { kind: "slow", platform, bytes: 100, millis: 100 }
+]
+
+/** Random changes, faults and restarts of the server: every change of a rule is delivered, or lies in a reported gap. */
+const truth = (seed: number) =>
+  Effect.gen(function* () {
+    const random = seeded(seed)
+    const settings = { time_jitter_ms: random.below(3) * 400, connection_seconds: 100 + random.below(900) }
+    const { control, handler, publish } = yield* changes(settings, seed)
+    const adapter = yield* makeAdapter(handler)
+    yield* adapter.register(["title:cat", "title:dog"])
+    const expected: Array<{ readonly id: string; readonly at: number; readonly title: string }> = []
+    const delivered = new Map<string, number>()
+    const gaps: Array<Gap> = []
+    const recovered: Array<Period> = []
+    let ledger: Ledger = newLedger
+    let cursor = Option.none<string>()
+    let number = 0
+    for (let run = 0; run < 4; run++) {
+      const scope = yield* Scope.make()
+      ledger = afterRestart(ledger)
+      const signals = yield* Scope.extend(collect(adapter, cursor), scope)
+      for (let step = 0; step < 60; step++) {
+        const now = yield* control.now
+        if (random.chance(0.15)) yield* control.inject(random.pick(faults as [FaultRequest, ...Array<FaultRequest>]))
+        for (let left = random.below(4); left > 0; left--) {
+          const title = random.pick(["cat", "dog", "bird"] as [string, ...Array<string>])
+          expected.push({ id: `change-${++number}`, at: now, title })
+          yield* publish(title)
+        }
+        yield* pass(random.pick([1, 2, 5, 20] as [number, ...Array<number>]))
+      }
+      yield* control.clear()
+      yield* pass(90)
+      yield* Scope.close(scope, Exit.void)
+      for (const signal of signals) {
+        if (signal._tag === "Event") {
+          delivered.set(signal.delivery.platformPostId, signal.delivery.platformRuleIds.length)
+        }
+        const after = afterSignal(ledger, signal)
+        ledger = after.ledger
+        gaps.push(...after.gaps)
+        recovered.push(...after.recovered)
+      }
+      cursor = cursorIn(signals)
+      // While the server is down.
+      for (let left = random.below(6); left > 0; left--) {
+        expected.push({ id: `change-${++number}`, at: yield* control.now, title: "cat" })
+        yield* publish("cat")
+        yield* pass(10)
+      }
+    }
+    // Up to here: what came after the last run was not watched.
+    const open = gaps.filter((gap) => gap.isSuspected || !recovered.some((period) => isWithin(gap, period)))
+    const isReported = (at: number) =>
+      at > ledger.watchedUntil || open.some(({ from, to }) => at >= from - SLACK && at <= to + SLACK)
+    const unreported = expected.filter(({ id, at, title }) => title !== "bird" && !delivered.has(id) && !isReported(at))
+    assert.deepStrictEqual(unreported, [])
+    assert.isAbove(delivered.size, expected.length / 3, "most changes are delivered")
+    assert.isTrue([...delivered.values()].every((count) => count === 1))
+    const watched = expected.filter(({ title }) => title !== "bird")
+    assert.isFalse([...delivered.keys()].some((id) => !watched.some((one) => one.id === id)))
+  })
+
+/** Times in Kafka are up to this much before the change. */
+const SLACK = 1_000
