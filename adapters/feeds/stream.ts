@@ -203,9 +203,10 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       const wasAwaited = awaited.size > 0
       const found = yield* Effect.forEach(next, poll, { concurrency: MAX_AT_ONCE })
       const at = yield* Clock.currentTimeMillis
+      const changed = outage(at)
       yield* health.enter(gapSince === undefined ? "live" : "waiting", describe([...states.values()]))
       return Chunk.fromIterable<Signal>([
-        ...outage(at),
+        ...changed,
         ...found.flat(),
         ...(wasAwaited && awaited.size === 0 ? [{ _tag: "CaughtUp" as const, at }] : []),
         { _tag: "Alive", at, cursor: cursor() }
@@ -220,7 +221,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
 
 // ---- helpers ----
 
-const ALIVE_MILLIS = 5_000
+const ALIVE_MILLIS = 15_000
 
 /** Feeds of different hosts. */
 const MAX_AT_ONCE = 8

@@ -83,8 +83,7 @@ export class WikimediaConnection implements Source, WikimediaStream {
   }
 
   nextCheckAt(now: number): number {
-    const { canary_seconds } = this.state.world.settings.wikimedia
-    return Math.min(this.endsAt, canary_seconds === 0 ? this.endsAt : now + 1_000)
+    return Math.min(this.endsAt, this.state.nextCanaryAt(now))
   }
 
   onClose(): void {

@@ -53,10 +53,18 @@ export class WikimediaState {
     )
   }
 
+  nextCanaryAt(now: number): number {
+    const { canary_seconds } = this.world.settings.wikimedia
+    return canary_seconds === 0
+      ? Number.POSITIVE_INFINITY
+      : this.canaryAt === undefined
+        ? now
+        : this.canaryAt + canary_seconds * 1_000
+  }
+
   /** Both data centres get a canary when one is due. */
   addCanaries(now: number): void {
-    const millis = this.world.settings.wikimedia.canary_seconds * 1_000
-    if (millis === 0 || now < (this.canaryAt ?? now - millis) + millis) return
+    if (now < this.nextCanaryAt(now)) return
     this.canaryAt = now
     for (const index of TOPICS.keys()) {
       const id = this.world.uuid()

@@ -21,7 +21,3 @@ export const fieldNames = {
     "firehose.dr": "The Domain Rating of the site"
   }
 } satisfies FieldNames
-
-export type TextField = keyof typeof fieldNames.text
-export type KeywordField = keyof typeof fieldNames.keyword
-export type NumberField = keyof typeof fieldNames.number

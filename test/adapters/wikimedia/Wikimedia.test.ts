@@ -40,14 +40,14 @@ describe("the stream of changes", () => {
       const adapter = yield* makeAdapter(handler)
       yield* adapter.register(["title:cat"])
       const signals = yield* collect(adapter)
-      for (let minute = 0; minute < 46; minute++) {
+      for (let minute = 0; minute < 31; minute++) {
         yield* publish("cat")
         yield* pass(60)
       }
-      assert.lengthOf(idsIn(signals), 46)
-      assert.lengthOf(new Set(idsIn(signals)), 46)
+      assert.lengthOf(idsIn(signals), 31)
+      assert.lengthOf(new Set(idsIn(signals)), 31)
       assert.deepStrictEqual(gapsIn(signals), [])
-      assert.lengthOf((yield* control.state).connection_attempts, 4)
+      assert.lengthOf((yield* control.state).connection_attempts, 3)
       assert.strictEqual((yield* control.state).most_connections["wikimedia"], 1)
     })
   )
@@ -95,7 +95,7 @@ describe("the stream of changes", () => {
     })
   )
 
-  for (let seed = 1; seed <= sized(2, 50); seed++) {
+  for (let seed = 1; seed <= sized(1, 50); seed++) {
     it.scoped(`tells the truth about every change and rule (seed ${seed})`, () => truth(seed))
   }
 })
@@ -147,11 +147,12 @@ const truth = (seed: number) =>
     let ledger: Ledger = newLedger
     let cursor = Option.none<string>()
     let number = 0
-    for (let run = 0; run < 4; run++) {
+    const runs = 4
+    for (let run = 1; run <= runs; run++) {
       const scope = yield* Scope.make()
       ledger = afterRestart(ledger)
       const signals = yield* Scope.extend(collect(adapter, cursor), scope)
-      for (let step = 0; step < 60; step++) {
+      for (let step = 0; step < sized(25, 60); step++) {
         const now = yield* control.now
         if (random.chance(0.15)) yield* control.inject(random.pick(faults as [FaultRequest, ...Array<FaultRequest>]))
         for (let left = random.below(4); left > 0; left--) {
@@ -174,14 +175,13 @@ const truth = (seed: number) =>
         recovered.push(...after.recovered)
       }
       cursor = cursorIn(signals)
-      // While the server is down.
-      for (let left = random.below(6); left > 0; left--) {
+      // While the server is down, until the next run.
+      for (let left = run === runs ? 0 : random.below(6); left > 0; left--) {
         expected.push({ id: `change-${++number}`, at: yield* control.now, title: "cat" })
         yield* publish("cat")
         yield* pass(10)
       }
     }
-    // Up to here: what came after the last run was not watched.
     const open = gaps.filter((gap) => gap.isSuspected || !recovered.some((period) => isWithin(gap, period)))
     const isReported = (at: number) =>
       at > ledger.watchedUntil || open.some(({ from, to }) => at >= from - SLACK && at <= to + SLACK)
