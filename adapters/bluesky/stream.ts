@@ -60,13 +60,14 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         .pipe(Effect.mapError((error) => (error._tag === "Refused" ? refused(error) : cut(error))))
       readBefore = resume?.after ?? Number.NEGATIVE_INFINITY
       isReplaying = resume !== undefined
-      lastFrameAt = yield* Clock.currentTimeMillis
+      if (resume === undefined) lastFrameAt = yield* Clock.currentTimeMillis
       const received = Stream.mapError(messages, cut).pipe(
         Stream.timeoutFail(() => new Ended({ kind: "stalled", reason: "No event came for 30 seconds" }), SILENCE),
         Stream.map((text): Received => ({ text, frame: frameOf(text) })),
-        Stream.tap(() =>
+        // An error, or a message that is cut off, does not show that all events before it came.
+        Stream.tap(({ frame }) =>
           Effect.map(Clock.currentTimeMillis, (now) => {
-            lastFrameAt = now
+            if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) lastFrameAt = now
           })
         )
       )
