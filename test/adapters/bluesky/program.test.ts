@@ -41,7 +41,6 @@ describe("the program", () => {
           ask("/openapi.json"),
           ask("/platforms/syntax", {}),
           ask("/platforms/status"),
-          ask("/metrics"),
           ask("/matches", { platform: "tremors" }),
           ask("/local/events", [{ did: "did:plc:a", commit: { rkey: "1", record: { text: "storm" } } }]),
           ask("/rules/check", { overrides: { x: "storm" }, events: { x: {} } })
