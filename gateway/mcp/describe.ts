@@ -26,8 +26,11 @@ export const describeCreated = ({ rule_id, platforms }: Created, cursor: string,
             ...(registered.warnings ?? []).map((issue) => `  ${describeIssue(issue, treatment)}`)
           ]
     ),
-    `Next: ${callOf("wait_for_matches", { rule_id, cursor })}. To be notified without waiting: a client with MCP Events calls events/subscribe for match.created with {"rule_id": "${rule_id}"}; otherwise the user sets up a webhook (POST /webhooks/create)`
+    `Next: ${callOf("wait_for_matches", { rule_id, cursor })}. ${waysToBeNotified(rule_id)}`
   ].join("\n")
+
+export const describeOneRule = (rule: { readonly rule: Rule }, treatment: Treatment): string =>
+  [describeChangedRule(rule, treatment), waysToBeNotified(rule.rule.id)].join("\n")
 
 export const describeDeleted = ({ deleted, rules, not_found }: Deleted, treatment: Treatment): string => {
   const all = rules.reduce((sum, { matches }) => sum + matches, 0)
@@ -183,6 +186,9 @@ export const sentFilter = (args: unknown, platform: string): string =>
   hasOverrides(args) ? (args.overrides[platform] ?? "") : ""
 
 // ---- helpers ----
+
+const waysToBeNotified = (rule_id: string): string =>
+  `To be notified without waiting: a client with MCP Events calls events/subscribe for match.created with {"rule_id": "${rule_id}"}; otherwise the user sets up a webhook on this server, in the console under Webhooks or with their key by POST /webhooks/create {"url": "https://…", "rule_ids": ["${rule_id}"]}`
 
 type Changed = typeof rules.update.output.Type
 

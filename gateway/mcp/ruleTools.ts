@@ -6,7 +6,7 @@ import { MatchId } from "../../core/model/Ids.ts"
 import { ComparedRule } from "../../core/shadows/Shadows.ts"
 import { counted } from "../../core/text/counted.ts"
 import { presentCursor } from "./cursors.ts"
-import { callOf, describeChangedRule } from "./describe.ts"
+import { callOf, describeChangedRule, describeOneRule } from "./describe.ts"
 import { describeFilterComparison, ShownComparison, treatComparison } from "./describeComparison.ts"
 import type { Forms } from "./matchForms.ts"
 import type { Asked, Tool, toolMaker } from "./tool.ts"
@@ -20,11 +20,11 @@ export const ruleTools = (
     name: "get_rule",
     title: "Get a rule",
     description:
-      "Returns one rule: its filters and their state on each platform, its activity, its version, and its shadow. Use it before update_rule. list_rules has the rule_id.",
+      "Returns one rule: its filters and their state on each platform, its activity, its version, its shadow, and how the user can be notified of its matches. Use it before update_rule. list_rules has the rule_id.",
     annotations: readOnly,
     contract: rules.get,
     read: (get, query) => get({ ...query, activity: true }),
-    text: describeChangedRule
+    text: describeOneRule
   }),
   tool({
     name: "compare_filter",

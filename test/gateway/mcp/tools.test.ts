@@ -131,7 +131,9 @@ describe("the tools", () => {
     )
     const found = await agent.call("list_rules", { quiet_for: "1d" })
     assert.match(found.text, /^No such rule\. Next: list_rules without quiet_for/, "both are new")
-    assert.match((await agent.call("get_rule", { rule_id: noisy })).text, /2 in the last 24 hours/)
+    const shown = (await agent.call("get_rule", { rule_id: noisy })).text
+    assert.match(shown, /2 in the last 24 hours/)
+    assert.include(shown, `events/subscribe for match.created with {"rule_id": "${noisy}"}`)
     const wrong = await agent.call("list_rules", { quiet_for: "a week" })
     assert.match(wrong.text, /quiet_for: Expected a number of minutes, hours or days such as 30m, 12h or 7d/)
   })
