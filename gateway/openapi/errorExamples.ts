@@ -50,7 +50,7 @@ const examples: Readonly<Record<string, WireError>> = {
   scope: toWire(new PermissionDenied({ scope: "read", needed: "write" })),
   rule: toWire(new RuleNotFound({ ruleId: "rule_01kzyn3v8jf9g8w3q5r7t2x4c6" })),
   method: toWire(methodNotAllowed("GET", "/matches", ["POST"])),
-  body: toWire(bodyTooLarge(MAX_BODY_BYTES)),
+  body: toWire(bodyTooLarge(MAX_BODY_BYTES, MAX_BODY_BYTES + 1)),
   type: toWire(wrongContentType("text/plain", ["application/json"])),
   running: toWire(new IdempotencyKeyInUse({ key: EXAMPLE_KEY })),
   reused: toWire(new IdempotencyKeyReused({ key: EXAMPLE_KEY })),

@@ -1,7 +1,7 @@
 /** The console in a real browser: signing in, and what a key may do. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { call, draft } from "../gateway/client.ts"
-import { KEY, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, type Running, START_MILLIS, serveInProcess, startService } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
 
 const RULE = "Storms in spring"
@@ -9,8 +9,7 @@ const RULE = "Storms in spring"
 let server: Running
 
 beforeAll(async () => {
-  // A drill: the pages say so.
-  server = await startService("node", { EARSHOT_UPSTREAM: "off", EARSHOT_WEBHOOKS: "off" })
+  server = await startService("node", { EARSHOT_DEMO_FEED: "off" })
   await call({ ...server, key: KEY }, "/api.CreateRule", { ...draft("storm", ["x", "firehose"]), name: RULE })
 }, START_MILLIS)
 
@@ -33,14 +32,16 @@ describeInBrowser("the console", (openPage) => {
 
   it("says on every page that the server is in a drill", async () => {
     const page = await openPage()
-    await page.goto(`${server.url}/console#key=${KEY}`)
+    const drill = await serveInProcess({ EARSHOT_UPSTREAM: "off", EARSHOT_WEBHOOKS: "off" })
+    await page.goto(`${drill.url}/console#key=${KEY}`)
     for (const path of ["", "/matches", "/webhooks"]) {
-      if (path !== "") await page.goto(`${server.url}/console${path}`)
+      if (path !== "") await page.goto(`${drill.url}/console${path}`)
       for (const note of ["Upstream off", "Webhooks off"]) {
         await page.getByRole("link", { name: note, exact: true }).waitFor({ state: "visible" })
       }
     }
     assert.strictEqual(await page.getByRole("link", { name: "Demo data", exact: true }).count(), 0)
+    await drill.stop()
   })
 
   it("takes the key of the printed link out of the address, and forgets it with the tab", async () => {

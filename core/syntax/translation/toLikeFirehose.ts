@@ -25,7 +25,7 @@ export const likeFirehoseTarget = (name: string, fields: FieldSet): TranslationT
 
 /** A clause of a language with Firehose's syntax. */
 const isOfFirehose = (predicate: Predicate): boolean =>
-  predicate._tag === "Recent" || ("field" in predicate && !predicate.field.startsWith("x."))
+  predicate._tag === "Recent" || ("field" in predicate && !/^(x|bluesky)\./.test(predicate.field))
 
 const sameClause = (predicate: Predicate, name: string, { all, default: words }: FieldSet): ClauseTranslation => {
   if (predicate._tag === "Recent") return exact([`recent:${predicate.hours}h`], "The same age")
