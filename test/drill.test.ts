@@ -147,16 +147,6 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
     })
   )
 
-  it.scopedLive("without credentials leaves the platforms alone, too, and makes up nothing", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const drill = yield* started({ EARSHOT_DATA_DIR: folder, EARSHOT_DEMO_FEED: "on", EARSHOT_UPSTREAM: "off" })
-      yield* Effect.promise(() =>
-        drill.printed(/Platform x: off\nPlatform firehose: off\nUpstream is off .*\n(?:.*\n)*Demo feed: off/)
-      )
-    })
-  )
-
   it.scopedLive("without webhooks keeps their messages queued, and sends them in order once they are on", () =>
     Effect.gen(function* () {
       const { settings } = yield* setUp(embedded)

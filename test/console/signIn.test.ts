@@ -32,7 +32,11 @@ describeInBrowser("the console", (openPage) => {
 
   it("says on every page that the server is in a drill", async () => {
     const page = await openPage()
-    const drill = await serveInProcess({ EARSHOT_UPSTREAM: "off", EARSHOT_WEBHOOKS: "off" })
+    const drill = await serveInProcess({
+      EARSHOT_UPSTREAM: "off",
+      EARSHOT_WEBHOOKS: "off",
+      EARSHOT_DEMO_FEED: "on"
+    })
     await page.goto(`${drill.url}/console#key=${KEY}`)
     for (const path of ["", "/matches", "/webhooks"]) {
       if (path !== "") await page.goto(`${drill.url}/console${path}`)
@@ -41,6 +45,7 @@ describeInBrowser("the console", (openPage) => {
       }
     }
     assert.strictEqual(await page.getByRole("link", { name: "Demo data", exact: true }).count(), 0)
+    await drill.printed(/Platform x: off\nPlatform firehose: off\nUpstream is off .*\n(?:.*\n)*Demo feed: off/)
     await drill.stop()
   })
 

@@ -294,7 +294,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         const [first] = yield* insertSome(rule, 2)
         const late = yield* claimOne(webhook)
         yield* Effect.sleep(LEASE_MILLIS + 50)
-        const held = yield* claimOne(webhook)
+        const held = yield* claimOne(webhook, 60_000)
         const attempt = newAttempt(webhook)
         assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), LEASE_MILLIS)))
         yield* store.release(late, Option.some(fromUuid("match", v7())))
@@ -473,11 +473,13 @@ const newSetup = ({ before = 0 } = {}) =>
   })
 
 /** Claims these webhooks, and releases those of earlier tests. */
-const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
+const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) => claimFor(LEASE_MILLIS, now, ids)
+
+const claimFor = (millis: number, now: Timestamp, ids: ReadonlyArray<WebhookId>) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const claim = v7()
-    const options = { claim, now, millis: LEASE_MILLIS, platforms: PLATFORM_IDS, dueGaps: [], limit: 1_000 }
+    const options = { claim, now, millis, platforms: PLATFORM_IDS, dueGaps: [], limit: 1_000 }
     const all = (yield* store.claim(options)).map((webhook) => ({ claim, webhook }))
     const [wanted, others] = [all.filter(isOneOf(ids)), all.filter((held) => !isOneOf(ids)(held))]
     for (const held of others) yield* store.release(held, Option.none())
@@ -486,9 +488,9 @@ const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
 
 export const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
 
-const claimOne = (id: WebhookId) =>
+const claimOne = (id: WebhookId, millis = LEASE_MILLIS) =>
   Effect.map(
-    Effect.flatMap(claimOf(id), (all) => Effect.fromNullable(all[0])),
+    Effect.flatMap(claimFor(millis, at(10), [id]), (all) => Effect.fromNullable(all[0])),
     (held): Lease => held
   )
 
