@@ -7,7 +7,6 @@ import { PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts
 import { type Installed, type Platform, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-
 import { blueskyPosts } from "../demo/blueskyPosts.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
@@ -53,11 +52,7 @@ export const layerWith = ({
         recent: yield* RecentEvents
       }
       const hold = (texts: ReadonlyArray<string>) =>
-        Effect.tap(held.register(texts), (outcomes) =>
-          Effect.sync(() => {
-            for (const outcome of outcomes) if (Either.isRight(outcome)) known.add(outcome.right)
-          })
-        )
+        Effect.tap(held.register(texts), (outcomes) => Effect.sync(() => known.addAll(outcomes)))
 
       const refusalOf = (text: string) =>
         Effect.gen(function* () {

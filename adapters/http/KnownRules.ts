@@ -1,5 +1,5 @@
 /** The rules that the platform holds for us. Without any, the stream stays closed. */
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { Registered, UpstreamRule } from "../../core/platforms/Platform.ts"
 
 export class KnownRules {
@@ -34,6 +34,11 @@ export class KnownRules {
   /** The platform has listed the rule, and it is not ours. */
   isForeign(id: string): boolean {
     return this.foreign.has(id)
+  }
+
+  /** Those that the platform has accepted. */
+  addAll(outcomes: ReadonlyArray<Either.Either<Registered, unknown>>): void {
+    for (const outcome of outcomes) if (Either.isRight(outcome)) this.add(outcome.right)
   }
 
   add({ platformRuleId, translatedValue }: Registered): void {

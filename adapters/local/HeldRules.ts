@@ -8,6 +8,7 @@ import type { Inventory, MatchingCost, Platform, Registered, RuleRefusal } from 
 import type { ValidRule } from "../../core/syntax/expression/checked.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
+import { yieldIfTurnIsLong } from "../../core/work/turns.ts"
 import type { Matching } from "./OwnRules.ts"
 
 export interface HeldRules extends Pick<Platform, "verify"> {
@@ -93,7 +94,8 @@ export const heldRules = (language: Language): Effect.Effect<HeldRules, never, E
       expressionOf,
       check,
       verify: (text) => Effect.succeed(Either.map(check(text), () => "unasked" as const)),
-      register: Effect.forEach(register),
+      // Checking a long filter takes milliseconds, and a restart registers all of them.
+      register: (texts) => Effect.forEach(texts, (text) => Effect.zipRight(yieldIfTurnIsLong, register(text))),
       unregister: (platformRuleIds) =>
         Effect.sync(() => {
           for (const platformRuleId of platformRuleIds) {

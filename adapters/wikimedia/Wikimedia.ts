@@ -1,5 +1,5 @@
 /** The platform `wikimedia`: recent changes of all wikis, matched in this process. */
-import { Clock, Effect, Either, Layer, Option } from "effect"
+import { Clock, Effect, Layer, Option } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { wikimedia } from "../../core/languages/wikimedia.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -48,11 +48,7 @@ export const layerWith = (options: {
       const stored = new KnownIds()
 
       const register = (texts: ReadonlyArray<string>) =>
-        Effect.tap(held.register(texts), (outcomes) =>
-          Effect.sync(() => {
-            for (const outcome of outcomes) if (Either.isRight(outcome)) known.add(outcome.right)
-          })
-        )
+        Effect.tap(held.register(texts), (outcomes) => Effect.sync(() => known.addAll(outcomes)))
 
       const { load, unload } = loading(store, wikimedia.id, register)
 
