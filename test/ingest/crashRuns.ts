@@ -308,7 +308,10 @@ const missingOutsideGaps = (
 ): ReadonlyArray<string> =>
   missing
     .filter(({ at }) => !gaps.some((gap) => !gap.isRecovered && at >= gap.from - IN_FLIGHT_MILLIS && at <= gap.to))
-    .map(({ name }) => `Missing without a gap: ${name}`)
+    .map(({ name, at }) => `Missing without a gap: ${name}, published at ${new Date(at).toISOString()}, ${shown(gaps)}`)
+
+const shown = (gaps: ReadonlyArray<ReportedGap>): string =>
+  `gaps ${gaps.map(({ from, to }) => `${new Date(from).toISOString()} to ${Number.isFinite(to) ? new Date(to).toISOString() : "now"}`).join(", ")}`
 
 const call = (service: Running, path: string, body: unknown) =>
   Effect.flatMap(
