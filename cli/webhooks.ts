@@ -130,8 +130,8 @@ const describe = (webhook: Webhook): string => {
   ].join("\n")
 }
 
-const subscriptionLine = ({ event, client, expires_at }: NonNullable<Webhook["subscription"]>): string =>
-  `Subscription of ${client === undefined ? "an MCP client" : visible(client)} to ${event}, until ${expires_at} unless refreshed`
+const subscriptionLine = ({ event, client, grant_id, expires_at }: NonNullable<Webhook["subscription"]>): string =>
+  `Subscription of ${client === undefined ? "an MCP client" : visible(client)}${grant_id === undefined ? "" : ` (${grant_id})`} to ${event}, until ${expires_at} unless refreshed`
 
 const isDefault = (events: ReadonlyArray<WebhookEvent>) => events.join() === DEFAULT_EVENTS.join()
 

@@ -25,6 +25,12 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
   return (
     <main class="sign-in">
       <h1>Earshot</h1>
+      {location.pathname.endsWith("/consent") && (
+        <p>
+          A program asks for access to Earshot. Sign in with an API key to see which one it is and what it wants.
+          Nothing is allowed before you say so.
+        </p>
+      )}
       <form onSubmit={tryKey}>
         <label>
           API key

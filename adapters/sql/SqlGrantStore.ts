@@ -32,11 +32,14 @@ const make = Effect.gen(function* () {
         and g.id not in (
           select id from grants where account_id = ${toUuid(grant.account_id)} order by id desc limit ${KEPT_GRANTS - 1}
         )`
-      yield* sql`insert into grants (id, account_id, key_id, client_id, client_name, redirect_host, scope, resource,
+      const inserted =
+        yield* sql`insert into grants (id, account_id, key_id, client_id, client_name, redirect_host, scope, resource,
           code_digest, redirect_uri, challenge, code_expires_at, created_at, expires_at)
         values (${toUuid(grant.id)}, ${toUuid(grant.account_id)}, ${toUuid(grant.key_id)}, ${grant.client_id},
           ${grant.client_name}, ${grant.redirect_host}, ${grant.scope}, ${grant.resource}, ${grant.codeDigest},
-          ${grant.redirectUri}, ${grant.challenge}, ${grant.expiresAt}, ${grant.created_at}, ${grant.expiresAt})`
+          ${grant.redirectUri}, ${grant.challenge}, ${grant.expiresAt}, ${grant.created_at}, ${grant.expiresAt})
+        on conflict (id) do nothing returning 1`
+      return inserted.length > 0
     }).pipe(sql.withTransaction, unavailable("grants.insert"))
 
   const addTokens = (id: GrantId, { access, refresh }: NewTokens, generation: number, at: Timestamp) =>

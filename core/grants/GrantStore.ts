@@ -48,8 +48,11 @@ export interface GrantSelector {
 export class GrantStore extends Context.Tag("core/GrantStore")<
   GrantStore,
   {
-    /** Deletes all grants of the account but the newest ones, if they are not active. */
-    readonly insert: (grant: NewGrant) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * Deletes all grants of the account but the newest ones, if they are not active. False if there is one with this id:
+     * nothing is stored then.
+     */
+    readonly insert: (grant: NewGrant) => Effect.Effect<boolean, StoreUnavailable>
     readonly findByCode: (digest: string, at: Timestamp) => Effect.Effect<Option.Option<StoredCode>, StoreUnavailable>
     readonly findByToken: (digest: string, at: Timestamp) => Effect.Effect<Option.Option<StoredToken>, StoreUnavailable>
     /** Of one account or of all, oldest first, including ended and expired ones. */

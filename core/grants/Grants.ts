@@ -50,7 +50,7 @@ export interface TokenHolder {
   readonly account: AccountId
   readonly scope: GrantScope
   readonly key: KeyId
-  readonly grant: { readonly id: GrantId; readonly client: string }
+  readonly grant: { readonly id: GrantId; readonly client: string; readonly clientName: string }
   readonly ends: ReadonlyArray<Timestamp.Timestamp>
 }
 
@@ -78,7 +78,7 @@ export class Grants extends Context.Tag("core/Grants")<
     /** Returns the text with which a person decides on the request: within ten minutes. */
     readonly ask: (request: AccessRequest) => Effect.Effect<string, StoreUnavailable>
     readonly asked: (text: string) => Effect.Effect<ShownRequest, InvalidArgument | StoreUnavailable>
-    /** Returns where the browser goes: with a code, or with the refusal if `scope` is none. */
+    /** Returns where the browser goes: with a code, or with the refusal if `scope` is none. A request is allowed once. */
     readonly decide: (
       by: Decider,
       text: string,
@@ -179,7 +179,7 @@ export class Grants extends Context.Tag("core/Grants")<
               account: grant.account_id,
               scope: grant.scope,
               key: grant.key_id,
-              grant: { id: grant.id, client: grant.client_id },
+              grant: { id: grant.id, client: grant.client_id, clientName: grant.client_name },
               ends: [expiresAt, ...(grant.keyEndsAt === null ? [] : [grant.keyEndsAt])]
             })
           })
@@ -187,7 +187,7 @@ export class Grants extends Context.Tag("core/Grants")<
         const ask = (request: AccessRequest) =>
           Effect.gen(function* () {
             const until = (yield* Clock.currentTimeMillis) + REQUEST_MILLIS
-            return yield* seals.seal("request", JSON.stringify({ ...request, until }))
+            return yield* seals.seal("request", JSON.stringify({ ...request, id: yield* ids.grant, until }))
           })
 
         const unsealed = (text: string) =>
@@ -235,21 +235,23 @@ export class Grants extends Context.Tag("core/Grants")<
         ) {
           const request = yield* unsealed(text)
           if (Option.isNone(key)) return yield* new ConsentNeedsKey()
+          const now = yield* Clock.currentTimeMillis
+          const at = Timestamp.fromMillis(now)
+          const grants = yield* store.list(Option.some(account), at)
+          if (grants.some(({ id }) => id === request.id)) return yield* allowedBefore
           if (Option.isNone(scope)) return answered(request, { error: "access_denied" })
           if (!isWithin(scope.value, request.scope)) {
             const message = `The client asks for "${request.scope}" only: allow that`
             return yield* new InvalidArgument({ issues: [{ path: "decision", message }] })
           }
-          const now = yield* Clock.currentTimeMillis
-          const at = Timestamp.fromMillis(now)
-          const used = (yield* store.list(Option.some(account), at)).filter((grant) => isActive(grant, at)).length
+          const used = grants.filter((grant) => isActive(grant, at)).length
           if (used >= GRANTS_PER_ACCOUNT) {
             return yield* new LimitReached({ name: "grants", limit: GRANTS_PER_ACCOUNT, used })
           }
           const code = newSecret(CODE_PREFIX)
-          const { client, redirectUri, challenge } = request
-          yield* store.insert({
-            id: yield* ids.grant,
+          const { id, client, redirectUri, challenge } = request
+          const isFirst = yield* store.insert({
+            id,
             account_id: account,
             client_id: client.id,
             client_name: client.name,
@@ -263,6 +265,7 @@ export class Grants extends Context.Tag("core/Grants")<
             challenge,
             expiresAt: Timestamp.fromMillis(now + CODE_MILLIS)
           })
+          if (!isFirst) return yield* allowedBefore
           return answered(request, { code })
         })
 
@@ -423,11 +426,20 @@ const GRANTS_PER_ACCOUNT = 100
 const NO_REQUEST =
   "Expected a request of a client that is at most ten minutes old: go back to the client, and connect it again"
 
+const allowedBefore = new InvalidArgument({
+  issues: [
+    {
+      path: "request",
+      message: "Was allowed before: go back to the client, and connect it again if it is not connected"
+    }
+  ]
+})
+
 const NO_REFRESH = "The refresh token is not known, has expired or was revoked: ask the user again"
 
 const asGrantId = Schema.decodeUnknownOption(GrantId)
 
-const decodeRequest = decodeSealed(Schema.Struct({ ...AccessRequest.fields, until: Schema.Number }))
+const decodeRequest = decodeSealed(Schema.Struct({ ...AccessRequest.fields, id: GrantId, until: Schema.Number }))
 
 /** Of a digest in hexadecimal. */
 const challengeOf = (digest: string): string => {

@@ -45,7 +45,7 @@ export interface Caller {
   /** Absent for a local caller, which needs none. */
   readonly key?: KeyId
   /** Of an access token: `key` is then the key that allowed it. */
-  readonly grant?: { readonly id: GrantId; readonly client: string }
+  readonly grant?: { readonly id: GrantId; readonly client: string; readonly clientName: string }
 }
 
 /** A caller, or the service itself, which acts for no account. */

@@ -120,7 +120,7 @@ export class Keys extends Context.Tag("core/Keys")<
               : yield* keyHolder(secret, now)
             if (Option.isNone(holder)) {
               cache.delete(secret)
-              return yield* new Unauthenticated({ key: "refused" })
+              return yield* refusalOf(secret)
             }
             const { ends, ...caller } = holder.value
             const later = ends.map((end) => Date.parse(end)).filter((end) => end > now)
@@ -134,7 +134,7 @@ export class Keys extends Context.Tag("core/Keys")<
             const known = cache.get(secret)
             const now = clock.unsafeCurrentTimeMillis()
             if (known !== undefined && now < known.until) return Effect.succeed(known.caller)
-            return isMistyped(secret) ? new Unauthenticated({ key: "refused" }) : lookUp(secret, now)
+            return isMistyped(secret) ? refusalOf(secret) : lookUp(secret, now)
           })
 
         const account = (name: string) =>
@@ -244,6 +244,8 @@ export class Keys extends Context.Tag("core/Keys")<
 }
 
 // ---- helpers ----
+
+const refusalOf = (secret: string) => new Unauthenticated({ key: isAccessToken(secret) ? "token" : "refused" })
 
 /** A caller, and times at which the secret may stop working. */
 type Holder = Caller & { readonly ends: ReadonlyArray<Timestamp.Timestamp> }

@@ -50,7 +50,8 @@ export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("Inva
 
 /** The same for a mistyped, unknown, expired or revoked key (`refused`), so that keys cannot be probed. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
-  key: Schema.Literal("missing", "unreadable", "refused")
+  /** `token`: an access token of a client that signed in. */
+  key: Schema.Literal("missing", "unreadable", "refused", "token")
 }) {
   override get message() {
     return KEY_PROBLEMS[this.key]
@@ -378,7 +379,7 @@ export type CoreError =
 
 const CALLBACK_PROBLEMS: Readonly<Record<string, string>> = {
   not_allowed: "its address is not public, or http is not allowed there: use https and a public address",
-  connection_refused: "it cannot be reached",
+  connection_refused: "it cannot be reached: its name has no address, or nothing answers there",
   tls_error: "its certificate or TLS handshake was not accepted",
   timeout: "it did not answer in time",
   http_3xx: "it answered with a redirect, which is not followed",
@@ -392,7 +393,9 @@ const KEY_PROBLEMS = {
   unreadable:
     "The header Authorization has no API key in the form Bearer <API_KEY>: send the word Bearer, a space and the key, and nothing else",
   refused:
-    "The API key is not known, has expired or was revoked: check that it is copied completely, or ask an admin of the account for a new one"
+    "The API key is not known, has expired or was revoked: check that it is copied completely, or ask an admin of the account for a new one",
+  token:
+    "The access token is not known, has expired or was revoked: get a new one with the refresh token, or sign in again"
 }
 
 /** Says so if the id is one of another kind. */

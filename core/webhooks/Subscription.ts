@@ -13,8 +13,11 @@ export const EVENT_NAMES = {
 } as const satisfies Readonly<Record<string, WebhookEvent>>
 export type EventName = keyof typeof EVENT_NAMES
 
-/** Why a subscription ends before it expires: its key or grant was revoked or has expired, or its rules were deleted. */
-export type EndReason = "key" | "rule"
+/**
+ * Why a subscription ends before it expires: its key or grant was revoked or has expired, its rules were deleted, or its
+ * account deleted it.
+ */
+export type EndReason = "key" | "rule" | "deleted"
 
 export interface NewSubscription {
   /** `sub_…`: the same for the same principal, URL, event and arguments. */

@@ -1,6 +1,6 @@
 /** Wire schemas of webhooks and delivery attempts. */
 import { Schema } from "effect"
-import { AttemptId, KeyId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
+import { AttemptId, GrantId, KeyId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
@@ -115,6 +115,7 @@ export const Webhook = Schema.Struct({
       event: Schema.String.annotations({ description: "The type of event, such as match.created" }),
       client: optional(Schema.String, "The name that its client gives itself"),
       key_id: KeyId.annotations({ description: "Ends the subscription when it is revoked or expires" }),
+      grant_id: optional(GrantId, "Of a client that signed in: ends the subscription when it is revoked or expires"),
       expires_at: Timestamp.annotations({ description: "Unless its client refreshes it" })
     }),
     "Of a subscription"

@@ -1,5 +1,5 @@
 /** The webhook use cases. The gateway and the CLI call nothing below this. */
-import { Clock, Context, Duration, Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Encoding, FiberSet, Layer, Option, Redacted, Schema } from "effect"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import {
@@ -73,7 +73,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
     Webhooks,
     never,
     WebhookStore | MatchStore | RuleStore | RuleChanges | Platforms | WebhookSender | EventData | Ids | Entropy | Quotas
-  > = Layer.effect(
+  > = Layer.scoped(
     Webhooks,
     Effect.gen(function* () {
       const store = yield* WebhookStore
@@ -86,6 +86,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const quotas = yield* Quotas
       const attempts = makeAttempts({ sender, ids, entropy, data: yield* EventData })
       const end = { store, changes: yield* RuleChanges }
+      const farewells = yield* FiberSet.make()
 
       const newSecret = Effect.sync(() => Redacted.make(`whsec_${Encoding.encodeBase64(entropy.bytes(SECRET_BYTES))}`))
 
@@ -150,7 +151,10 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
 
       const remove = Effect.fn("Webhooks.delete")(function* (account: AccountId, id: string) {
         const found = yield* find(account, id)
-        return (yield* endSubscription(end, found)) ? found.id : yield* new WebhookNotFound({ webhookId: id })
+        if (!(yield* endSubscription(end, found))) return yield* new WebhookNotFound({ webhookId: id })
+        // Once, and not recorded: nothing may depend on this message.
+        if (Option.isSome(found.subscription)) yield* FiberSet.run(farewells, attempts.ended(found, "deleted"))
+        return found.id
       })
 
       const test = Effect.fn("Webhooks.test")(function* (account: AccountId, id: string) {
@@ -257,10 +261,18 @@ const toWire = (webhook: ListedWebhook): Webhook => {
   }
 }
 
-const subscriptionOf = ({ id, event, client, key, expiresAt }: Subscription): NonNullable<Webhook["subscription"]> => ({
+const subscriptionOf = ({
+  id,
+  event,
+  client,
+  key,
+  grant,
+  expiresAt
+}: Subscription): NonNullable<Webhook["subscription"]> => ({
   id,
   event,
   ...(Option.isSome(client) && { client: client.value }),
   key_id: key,
+  ...(Option.isSome(grant) && { grant_id: grant.value }),
   expires_at: expiresAt
 })

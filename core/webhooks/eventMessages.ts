@@ -64,6 +64,7 @@ export const verificationBody = (challenge: string) => ({ type: "verification", 
 // ---- helpers ----
 
 const ENDED: Readonly<Record<EndReason, string>> = {
-  key: "The key of the subscription was revoked or has expired",
-  rule: "The rule of the subscription was deleted"
+  key: "The key or access of the subscription was revoked or has expired",
+  rule: "The rule of the subscription was deleted",
+  deleted: "The subscription was deleted by its account"
 }

@@ -43,9 +43,9 @@ export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): A
   const challenges = makeChallenges({ sender, entropy })
 
   const describe = Effect.fnUntraced(function* (
-    { id }: StoredWebhook,
+    { id, subscription }: StoredWebhook,
     { kind, match }: Pick<OutgoingMessage, "kind" | "match">,
-    { at, took, answer, error = errorOf(answer) }: Sent
+    { at, took, answer, error = errorOf(answer, subscription) }: Sent
   ) {
     const outcome = error === undefined ? ("delivered" as const) : ("failed" as const)
     yield* Metrics.webhookAttempted(outcome)
@@ -115,7 +115,7 @@ export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): A
         const { id } = webhook.subscription.value
         const { url, secret } = webhook
         const { trouble, ...sent } = yield* challenges.send({ url, secret, subscription: id })
-        const error = trouble === undefined ? {} : { error: errorOf(sent.answer) ?? trouble }
+        const error = trouble === undefined ? {} : { error: errorOf(sent.answer, webhook.subscription) ?? trouble }
         return yield* describe(webhook, { kind: "test" }, { ...sent, ...error })
       }
       const timestamp = fromMillis(yield* Clock.currentTimeMillis)
@@ -162,10 +162,13 @@ const secretsOf = ({ secret, previousSecret }: StoredWebhook, now: number): Read
   })
 
 /** Undefined for a 2xx response. */
-const errorOf = (answer: Answer): string | undefined => {
+const errorOf = (answer: Answer, subscription: StoredWebhook["subscription"]): string | undefined => {
   if (answer._tag === "Unanswered") return answer.reason
   const { status } = answer
   if (status >= 200 && status < 300) return undefined
   if (status >= 300 && status < 400) return `Answered ${status}: redirects are not followed, use the target URL`
-  return status === 410 ? "Answered 410: the receiver wants no more messages" : `Answered ${status}`
+  if (status !== 410) return `Answered ${status}`
+  return Option.isSome(subscription)
+    ? "Answered 410: the receiver does not want this message"
+    : "Answered 410: the receiver wants no more messages"
 }

@@ -68,8 +68,11 @@ export const eventsAs = (
       return yield* asActor(caller, use(yield* Subscriptions, wish))
     })
   const subscriber: Subscriber<Services> = {
-    subscribe: (asked, request, client) =>
-      withWish(asked, ({ subscribe }, wish) => subscribe(wish, request, Option.fromNullable(client))),
+    subscribe: (asked, request, client) => {
+      // A client that signed in is listed with the same name among the grants.
+      const name = Option.fromNullable(caller.grant?.clientName ?? client)
+      return withWish(asked, ({ subscribe }, wish) => subscribe(wish, request, name))
+    },
     unsubscribe: (asked, request) => withWish(asked, ({ unsubscribe }, wish) => unsubscribe(wish, request))
   }
   return {

@@ -14,8 +14,8 @@ export const CODES = {
   callback: -32_015
 }
 
-export const unknownEvent = (name: unknown, names: ReadonlyArray<string>): ProtocolError => {
-  const near = typeof name === "string" ? nearest(name, names) : undefined
+export const unknownEvent = (name: string, names: ReadonlyArray<string>): ProtocolError => {
+  const near = nearest(name, names)
   const advice = near === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${near}?`
   return new ProtocolError(CODES.notFound, `There is no event ${shownValue(name)}: ${advice}`, { kind: "event" })
 }

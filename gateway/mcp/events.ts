@@ -231,8 +231,11 @@ const asking = (languages: ReadonlyArray<Language>) => {
     "match.redacted": decoder(schemas(selectionOf["match.redacted"])),
     "coverage.gap": decoder(schemas(selectionOf["coverage.gap"]))
   }
-  const isKnown = (name: unknown): name is EventName => typeof name === "string" && Object.hasOwn(decoders, name)
+  const isKnown = (name: string): name is EventName => Object.hasOwn(decoders, name)
   return ({ name, arguments: args = {} }: Params): Either.Either<Asked, ProtocolError> => {
+    if (typeof name !== "string") {
+      return Either.left(invalid("name", `Expected one of ${Object.keys(decoders).join(", ")}`))
+    }
     if (!isKnown(name)) return Either.left(unknownEvent(name, Object.keys(decoders)))
     if (!Predicate.isRecord(args)) return Either.left(invalid("arguments", "Expected an object"))
     const decoded: Either.Either<MatchSelection, InvalidArgument> = decoders[name](args)

@@ -38,7 +38,7 @@ export const newGrant = (overrides: Partial<NewGrant> = {}) =>
 const storedGrant = (overrides: Partial<NewGrant> = {}) =>
   Effect.gen(function* () {
     const grant = yield* newGrant(overrides)
-    yield* (yield* GrantStore).insert(grant)
+    assert.isTrue(yield* (yield* GrantStore).insert(grant))
     return grant
   })
 
@@ -85,6 +85,7 @@ export const grantStoreContract = <E>(name: string, layer: Layer.Layer<GrantStor
         assert.deepStrictEqual(yield* byCode(grant), { grant: stored, redirectUri, challenge, expiresAt })
         assert.isNull(yield* byCode({ ...grant, codeDigest: `${grant.codeDigest}.` }))
         const grants = yield* GrantStore
+        assert.isFalse(yield* grants.insert({ ...grant, codeDigest: "another" }))
         assert.deepStrictEqual(yield* grants.list(Option.some(grant.account_id), at(1)), [stored])
       })
     )

@@ -60,7 +60,9 @@ export const memoryGrants: Layer.Layer<GrantStore, never, KeyStore> = Layer.effe
           for (const row of old) {
             if (!isActive(yield* stored(row, grant.created_at), grant.created_at)) grants.delete(row.grant.id)
           }
+          if (grants.has(grant.id)) return false
           grants.set(grant.id, { grant, generation: 0, expiresAt: grant.expiresAt, lastUsedAt: null })
+          return true
         }),
       findByCode: (digest, at) =>
         Effect.gen(function* () {

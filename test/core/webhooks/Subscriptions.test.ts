@@ -57,7 +57,7 @@ describe("Subscriptions", () => {
       const [answer] = yield* refresh([URL_A])
       assert.deepInclude(answer?.deliveryStatus, {
         active: false,
-        lastError: "Answered 410: the receiver wants no more messages"
+        lastError: "Answered 410: the receiver does not want this message"
       })
       assert.strictEqual((yield* world.webhooks.list(ann))[0]?.state, "active")
     }))

@@ -72,6 +72,7 @@ describe("MCP events without webhooks", () => {
   watched("polls refuse bad input with the code of the draft", async ({ ann, rule_id, bob }) => {
     const foreign = String((await call(bob, "/api.CreateRule", draft("other", ["x"]))).body["rule_id"])
     for (const [params, code, data] of [
+      [{}, -32_602, { field: "name" }],
       [{ name: "match" }, -32_011, { kind: "event" }],
       [{ name: "match.created", arguments: { rule_id: foreign } }, -32_602, { field: "arguments.rule_id" }],
       [

@@ -154,14 +154,19 @@ describe("MCP events with the AI SDK", () => {
     new Webhook(delivery.secret).verify(told?.body ?? "", { ...told?.headers })
     await eventually(() => assert.strictEqual(client.store.size, 0, "the client forgets it"))
     await eventually(async () => assert.lengthOf([...((await call(ann, "/webhooks")).body["webhooks"] ?? [])], 0))
+    await client.subscribe("match.created", {})
+    const [own] = [...((await call(ann, "/webhooks")).body["webhooks"] ?? [])]
+    await call(ann, "/webhooks/delete", { webhook_id: String(own?.["id"]) })
+    await eventually(() => assert.lengthOf(client.terminated, 2))
+    assert.match(client.terminated[1] ?? "", /deleted by its account/)
     const [admin] = [...((await call(ann, "/keys")).body["keys"] ?? [])]
     const created = await call(ann, "/keys/create", { name: "mine", scope: "admin" })
     await client.subscribe("match.created", {})
     const other = { ...ann, key: String(created.body["secret"]) }
     await call(other, "/keys/revoke", { key_id: String(admin?.["id"]) })
     await deliverNow(other)
-    await eventually(() => assert.lengthOf(client.terminated, 2))
-    assert.match(client.terminated[1] ?? "", /key of the subscription was revoked/)
+    await eventually(() => assert.lengthOf(client.terminated, 3))
+    assert.match(client.terminated[2] ?? "", /key or access of the subscription was revoked/)
   })
 
   subscribed(
@@ -195,7 +200,7 @@ describe("MCP events with the AI SDK", () => {
     const foreign = String((await call(bob, "/api.CreateRule", draft("other", ["x"]))).body["rule_id"])
     const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
     const wrong: ReadonlyArray<readonly [params: unknown, code: number, says: RegExp | object]> = [
-      [undefined, -32_011, { kind: "event" }],
+      [undefined, -32_602, { field: "name" }],
       [{ ...good, name: "match.create" }, -32_011, /did you mean match\.created/],
       [{ ...good, arguments: { rule_id: foreign } }, -32_602, { field: "arguments.rule_id" }],
       [{ ...good, arguments: { rule_ids: [rule_id, foreign] } }, -32_602, { field: "arguments.rule_ids.1" }],

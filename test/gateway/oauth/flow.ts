@@ -175,6 +175,7 @@ export const statusWith = async (target: Target, token: string, path = "/api.Lis
 export const grantsOf = async (target: Target) =>
   [...((await call(target, "/grants")).body["grants"] ?? [])].map((grant) => ({
     id: String(grant["id"]),
+    client_name: String(grant["client_name"]),
     scope: String(grant["scope"]),
     ended_by: grant["ended_by"] as unknown as string | null
   }))

@@ -120,7 +120,7 @@ describe("a client", () => {
     assertError(await call(bob, "/grants/revoke", { grant_id: id }), 404, "not_found", /Cannot find grant/)
     assert.strictEqual(await statusWith(ann, access), 200)
     assert.strictEqual((await call(ann, "/grants/revoke", { grant_id: id })).status, 200)
-    assertError(await call(agent, "/api.ListRules"), 401, "unauthenticated")
+    assertError(await call(agent, "/api.ListRules"), 401, "unauthenticated", /access token/)
     assert.deepInclude((await grantsOf(ann))[0], { ended_by: "revoked" })
   })
 
@@ -165,6 +165,12 @@ describe("a client", () => {
       const again = { name: first.name, arguments: {}, delivery: first.delivery }
       const same = await rpc({ ...ann, key: String(renewed.body["access_token"]) }, "events/subscribe", again)
       assert.strictEqual(same.result?.["id"], id)
+      const [listed] = [...((await call(ann, "/webhooks")).body["webhooks"] ?? [])]
+      const [granted] = await grantsOf(ann)
+      assert.deepInclude(listed?.["subscription"] as object | undefined, {
+        client: granted?.client_name,
+        grant_id: granted?.id
+      })
       // With the person's own key it is another one, which the client does not know.
       const foreign = await rpc(ann, "events/subscribe", again)
       assert.deepInclude(foreign.error?.data, { reason: "http_4xx" })
@@ -259,6 +265,14 @@ describe("the request of a client", () => {
     const allowed = await decide(ann, request, "read")
     assert.sameMembers([...allowed.keys()], ["code", "state", "iss"])
     assert.deepStrictEqual([allowed.get("state"), allowed.get("iss")], ["a state", ann.url])
+    for (const decision of ["read", "deny"]) {
+      assertError(
+        await call(ann, "/grants/decide", { request, decision }),
+        400,
+        "invalid_argument",
+        /Was allowed before/
+      )
+    }
   })
 
   served("is refused with a page, never a redirect, for an unknown client or a differing address", async ({ ann }) => {
@@ -586,7 +600,7 @@ describe("registration", () => {
     const client = await clientOf(ann)
     const valid = await connected(bob)
     const codes = await Promise.all(
-      Array.from({ length: 130 }, async () => (await register(ann, { redirect_uris: ["no"] })).status)
+      Array.from({ length: 250 }, async () => (await register(ann, { redirect_uris: ["no"] })).status)
     )
     assert.include(codes, 429)
     const answers = []
