@@ -22,6 +22,10 @@ import { SimulatedClock, settle } from "./SimulatedClock.ts"
 
 const NOVEMBER = Date.UTC(2026, 10)
 const HOURS = 30 * 24
+
+/** So many hours are left: what happens at the turn of the month needs no whole month before. */
+const LAST_HOURS = 48
+const END_OF_MONTH = NOVEMBER + (HOURS - LAST_HOURS) * 3_600_000
 const reasonFor = (budget: number, state = "nearly used up") =>
   `paused: the monthly budget of ${budget} posts is ${state}; it is registered again on 2026-12-01`
 
@@ -143,7 +147,7 @@ describe("a month with a budget", () => {
   )
 
   it.live("a new rule whose filter is paused says so, and is registered with the next month", () =>
-    world({ budget: 100 }, (month) =>
+    world({ budget: 100, start: END_OF_MONTH }, (month) =>
       Effect.gen(function* () {
         yield* month.create(ann, "loud")
         yield* month.publish("loud", 85)
@@ -164,7 +168,7 @@ describe("a month with a budget", () => {
         const other = yield* month.createWhole(bob, "quiet")
         assert.deepStrictEqual([month.fake.texts, other.warnings.get("x")], [["quiet"], []])
 
-        yield* month.run(HOURS, {})
+        yield* month.run(LAST_HOURS, {})
         assert.sameMembers([...month.fake.texts], ["loud", "quiet"])
         assert.deepInclude(yield* month.registration(bob, id), { state: "active" })
       })
@@ -172,24 +176,24 @@ describe("a month with a budget", () => {
   )
 
   it.live("counts what the platform reports if it is more, but not of an earlier month", () =>
-    world({ budget: 1_000 }, (month) =>
+    world({ budget: 1_000, start: END_OF_MONTH }, (month) =>
       Effect.gen(function* () {
         yield* month.create(ann, "loud")
         yield* month.publish("loud", 10)
-        month.fake.usage = { at: NOVEMBER, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 990 } }
+        month.fake.usage = { at: END_OF_MONTH, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 990 } }
         yield* month.run(2, { loud: 10 })
         assert.deepStrictEqual(month.fake.texts, [])
         assert.deepInclude((yield* month.status(Option.none())).budget, { used: 990, used_percent: 99 })
         assert.deepStrictEqual((yield* month.status(Option.none())).usage, {
           used: 5_000,
           limit: 9_000,
-          reported_at: "2026-11-01T00:00:00.000Z"
+          reported_at: "2026-11-29T00:00:00.000Z"
         })
         month.fake.usage = undefined
         yield* month.run(1, {})
         assert.deepInclude((yield* month.status(Option.none())).budget, { used: 990 }, "it does not say now")
-        month.fake.usage = { at: NOVEMBER, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 999 } }
-        yield* month.run(HOURS, { loud: 1 })
+        month.fake.usage = { at: END_OF_MONTH, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 999 } }
+        yield* month.run(LAST_HOURS, { loud: 1 })
         assert.deepStrictEqual(month.fake.texts, ["loud"])
       })
     )
@@ -302,11 +306,11 @@ type Month = Effect.Effect.Success<ReturnType<typeof monthOn>>
 
 /** Every test has its own month, which begins with the platform open. */
 function world(
-  { budget }: { readonly budget: number },
+  { budget, start = NOVEMBER }: { readonly budget: number; readonly start?: number },
   body: (month: Month) => Effect.Effect<void, unknown, Scope.Scope>
 ) {
   return Effect.suspend(() => {
-    const clock = new SimulatedClock(NOVEMBER)
+    const clock = new SimulatedClock(start)
     const warnings: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
       if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
