@@ -76,6 +76,7 @@ const open = running((options) =>
     yield* Console.log(
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
     )
+    if (demoFeedOn) yield* Console.log("Real posts: EARSHOT_BLUESKY=on npm start")
     // After listening: a failed start must not use up the first key, which is shown only once.
     const firstKey = yield* retried(showFirstKey(url, demoFeedOn, options), storeWait)
     // The browser does not send the fragment: the key is in no request and in no log.

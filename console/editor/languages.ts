@@ -1,7 +1,10 @@
 /** What the editor knows of each language. A platform that is not here gets an editor without colors. */
+import { blueskySummary } from "../../core/syntax/bluesky/summary.ts"
 import type { EventSummary } from "../../core/syntax/expression/eventFields.ts"
+import { itemSummary } from "../../core/syntax/feeds/summary.ts"
 import { labelsOf, languages as pageLanguages } from "../../core/syntax/firehose/labels.ts"
 import { firehoseSummary } from "../../core/syntax/firehose/summary.ts"
+import { changeSummary } from "../../core/syntax/wikimedia/summary.ts"
 import { xSummary } from "../../core/syntax/x/summary.ts"
 import { languages as postLanguages } from "../../core/syntax/x/vocabulary.ts"
 import { firehoseTokens, type Token, xTokens } from "./tokens.ts"
@@ -51,6 +54,30 @@ const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
     starter: { rule: "(earthquake OR quake) AND language:en", description: "one of two words, in English" },
     eventOf: (text) => ({ document: { url: "https://example.org/", diff: { chunks: [{ typ: "ins", text }] } } }),
     summaryOf: firehoseSummary
+  },
+  bluesky: {
+    tokens: xTokens,
+    values: {},
+    events: "posts",
+    starter: { rule: "(earthquake OR quake) lang:en", description: "one of two words, in English" },
+    eventOf: (text) => ({ did: "did:plc:1", commit: { rkey: "1", record: { text } } }),
+    summaryOf: blueskySummary
+  },
+  wikimedia: {
+    tokens: firehoseTokens,
+    values: {},
+    events: "changes",
+    starter: { rule: "earthquake AND domain:wikipedia.org", description: "a word, on all Wikipedias" },
+    eventOf: (text) => ({ meta: { id: "1" }, title: text }),
+    summaryOf: changeSummary
+  },
+  feeds: {
+    tokens: firehoseTokens,
+    values: {},
+    events: "items",
+    starter: { rule: "earthquake OR quake", description: "one of two words" },
+    eventOf: (text) => ({ feed: { url: "https://example.org/feed.xml" }, item: { id: "1", title: text } }),
+    summaryOf: itemSummary
   }
 }
 

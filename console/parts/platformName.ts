@@ -7,7 +7,13 @@ export const byPlatform = <A>(record: Readonly<Record<string, A>>): ReadonlyArra
 
 // ---- helpers ----
 
-const NAMES: Readonly<Record<string, string>> = { x: "X", firehose: "Firehose" }
+const NAMES: Readonly<Record<string, string>> = {
+  x: "X",
+  firehose: "Firehose",
+  bluesky: "Bluesky",
+  wikimedia: "Wikimedia",
+  feeds: "Feeds"
+}
 
 const placeOf = (platform: string): number => {
   const place = Object.keys(NAMES).indexOf(platform)

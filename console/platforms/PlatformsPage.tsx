@@ -4,6 +4,7 @@ import { problemOf, useTRPC } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
+import { Offers } from "./Offers.tsx"
 import { PlatformCard } from "./PlatformCard.tsx"
 
 export const PlatformsPage = () => {
@@ -21,6 +22,7 @@ export const PlatformsPage = () => {
       {data?.platforms.map((platform) => (
         <PlatformCard key={platform.platform} status={platform} />
       ))}
+      {data !== undefined && <Offers platforms={data.platforms} />}
     </>
   )
 }

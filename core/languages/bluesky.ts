@@ -1,16 +1,11 @@
 /** The filter language and event format of the platform `bluesky`. */
 
-import {
-  blueskyEvent,
-  blueskyEventId,
-  blueskyEventTime,
-  blueskySummary,
-  blueskyTitle
-} from "../syntax/bluesky/event.ts"
+import { blueskyEvent, blueskyEventId, blueskyEventTime, blueskyTitle } from "../syntax/bluesky/event.ts"
 import { fieldNames } from "../syntax/bluesky/fieldNames.ts"
 import { blueskyHelp } from "../syntax/bluesky/help.ts"
 import { blueskyDialect, MAX_LENGTH } from "../syntax/bluesky/operators.ts"
 import { blueskySchema } from "../syntax/bluesky/schema.ts"
+import { blueskySummary } from "../syntax/bluesky/summary.ts"
 import type { Checked } from "../syntax/expression/checked.ts"
 import type { FixOptions } from "../syntax/issues/Report.ts"
 import { printX } from "../syntax/translation/print.ts"

@@ -1,8 +1,9 @@
 /** The filter language and event format of the platform `feeds`. */
 import { feedFields, fieldNames } from "../syntax/feeds/fields.ts"
 import { feedsHelp } from "../syntax/feeds/help.ts"
-import { itemEvent, itemId, itemSummary, itemTime } from "../syntax/feeds/item.ts"
+import { itemEvent, itemId, itemTime } from "../syntax/feeds/item.ts"
 import { feedsSchema } from "../syntax/feeds/schema.ts"
+import { itemSummary } from "../syntax/feeds/summary.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import { likeFirehose } from "./firehose.ts"
 import type { Language } from "./Language.ts"

@@ -1,9 +1,10 @@
 /** The filter language and event format of the platform `wikimedia`. */
 
-import { changeEvent, changeId, changeSummary, changeTime } from "../syntax/wikimedia/change.ts"
+import { changeEvent, changeId, changeTime } from "../syntax/wikimedia/change.ts"
 import { fieldNames, wikimediaFields } from "../syntax/wikimedia/fields.ts"
 import { wikimediaHelp } from "../syntax/wikimedia/help.ts"
 import { wikimediaSchema } from "../syntax/wikimedia/schema.ts"
+import { changeSummary } from "../syntax/wikimedia/summary.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import { likeFirehose } from "./firehose.ts"
 import type { Language } from "./Language.ts"

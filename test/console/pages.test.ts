@@ -123,6 +123,19 @@ describeInBrowser("the pages of the console", (openPage) => {
     await page.getByText("Runs in process, without the real platform").waitFor()
   })
 
+  it("say what each platform that is not watched would need", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/platforms#key=${KEY}`)
+    const offers = page.getByRole("region", { name: "Watch more" })
+    await offers.getByText("EARSHOT_BLUESKY=on").waitFor()
+    assert.deepStrictEqual(await offers.getByRole("term").allTextContents(), [
+      "Bluesky",
+      "Feeds",
+      "Wikimedia",
+      "Firehose"
+    ])
+  })
+
   it("lead back to the list from a rule that does not exist", async () => {
     const page = await openPage()
     for (const path of ["rule_nobody", "rule_nobody/edit"]) {

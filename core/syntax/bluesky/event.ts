@@ -1,7 +1,7 @@
 /** Reads the fields of a Bluesky post. Those that X's posts have, too, have the same names. */
 import { Either } from "effect"
 import { instantOf, numberOf, objectOf, textOf } from "../../text/json.ts"
-import { type EventSummary, type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { parseEntities } from "../x/entities.ts"
@@ -24,25 +24,10 @@ export const blueskyEventTime = (record: unknown): number | undefined => {
     : Math.floor(micros / 1_000)
 }
 
-export const blueskySummary = (record: unknown): EventSummary =>
-  Either.match(Post.of(record), {
-    onLeft: () => ({}),
-    onRight: (post) => {
-      const [did, handle] = post.account(post.did)
-      return {
-        author: handle === undefined ? (did ?? "") : `@${handle}`,
-        text: post.text,
-        ...(isLinkable(post) && { link: `https://bsky.app/profile/${post.did}/post/${post.rkey}` })
-      }
-    }
-  })
-
 export const blueskyTitle = (record: unknown): string | undefined =>
   textOf(objectOf(objectOf(objectOf(record)?.["commit"])?.["record"])?.["text"])
 
 // ---- helpers ----
-
-const isLinkable = ({ did, rkey }: Post): boolean => /^did:[\w:.%-]+$/.test(did) && /^[\w.~:-]+$/.test(rkey)
 
 class PostReader implements FieldReader {
   private readonly post: Post

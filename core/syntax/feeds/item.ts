@@ -2,7 +2,7 @@
 import { Either } from "effect"
 import { instantOf, type JsonObject, objectOf, objectsOf, textOf, textsOf } from "../../text/json.ts"
 import type { Pace, Turns } from "../../work/turns.ts"
-import { type EventSummary, type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
 import { domainsOf } from "../firehose/domains.ts"
 import { analyse, analyseInTurns } from "../firehose/tokens.ts"
@@ -22,17 +22,6 @@ export const itemId = (record: unknown, digest: (text: string) => string): Eithe
 
 /** The first poll that showed the item, in milliseconds: feeds state any date. */
 export const itemTime = (record: unknown): number | undefined => instantOf(objectOf(record)?.["seen_at"])
-
-export const itemSummary = (record: unknown): EventSummary => {
-  const { feed, item } = Either.getOrElse(partsOf(record), () => ({ feed: {}, item: {} }) as Parts)
-  const link = textOf(item["url"])
-  const author = textsOf(item["authors"])[0] ?? textOf(feed["title"])
-  return {
-    ...(author !== undefined && { author }),
-    text: [textOf(item["title"]) ?? "", textOf(item["summary"]) ?? ""].filter((line) => line !== "").join("\n"),
-    ...(link !== undefined && /^https?:\/\//.test(link) && { link })
-  }
-}
 
 // ---- helpers ----
 

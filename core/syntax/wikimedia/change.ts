@@ -2,12 +2,13 @@
 import { Either } from "effect"
 import { instantOf, isTooDeep, type JsonObject, MAX_DEPTH, numberOf, objectOf, textOf } from "../../text/json.ts"
 import type { Pace, Turns } from "../../work/turns.ts"
-import { type EventSummary, type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
 import { domainsOf } from "../firehose/domains.ts"
 import { analyse, analyseInTurns } from "../firehose/tokens.ts"
 import { writeWords } from "../firehose/writeWords.ts"
 import type { Tokens } from "../words/tokens.ts"
+import { commentsOf, separated } from "./summary.ts"
 
 /** `now`, in milliseconds, is the time of matching. */
 export const changeEvent = (record: unknown, now: number): Either.Either<PlatformEvent, string> =>
@@ -33,28 +34,6 @@ export const changeTime = (record: unknown): number | undefined => {
 /** Events that only show that the stream is alive. */
 export const isCanary = (record: unknown): boolean => objectOf(objectOf(record)?.["meta"])?.["domain"] === "canary"
 
-export const changeSummary = (record: unknown): EventSummary => {
-  const change = objectOf(record) ?? {}
-  const author = textOf(change["user"])
-  const addresses = [change["notify_url"], objectOf(change["meta"])?.["uri"], change["title_url"]]
-  const link = addresses.map(textOf).find((address) => address !== undefined && /^https?:\/\//.test(address))
-  return {
-    ...(author !== undefined && { author }),
-    text: [textOf(change["title"]) ?? "", ...commentsOf(change)].filter((line) => line !== "").join("\n"),
-    ...(link !== undefined && { link })
-  }
-}
-
-/** The text of an edit summary: `[[Page|text]]` and the name of the section, in place of their markup. */
-export const plainComment = (comment: string): string =>
-  comment
-    .replace(/\/\*([^*]*)\*\//g, " $1 ")
-    .replace(/\[\[:?([^[\]|]*)(?:\|([^[\]]*))?\]\]/g, (_, page: string, text?: string) => text || separated(page))
-    .replace(/\[https?:\/\/[^\s[\]]+ ([^[\]]*)\]/g, "$1")
-    .replace(/'{2,5}/g, "")
-    .replace(/[^\S\n]+/g, " ")
-    .trim()
-
 // ---- helpers ----
 
 const changeOf = (record: unknown): Either.Either<JsonObject, string> => {
@@ -63,12 +42,6 @@ const changeOf = (record: unknown): Either.Either<JsonObject, string> => {
     ? Either.left('Not a wiki change: it has no "meta", an object with the "id" of the event')
     : Either.right(change)
 }
-
-const commentsOf = (change: JsonObject): ReadonlyArray<string> =>
-  [change["comment"], change["log_action_comment"]].flatMap((comment) => {
-    const text = plainComment(textOf(comment) ?? "")
-    return text === "" ? [] : [text]
-  })
 
 class ChangeReader implements FieldReader {
   private readonly change: JsonObject
@@ -178,9 +151,6 @@ class ChangeReader implements FieldReader {
 
 /** Of a `Date`, in milliseconds. */
 const MAX_DATE = 8.64e15
-
-/** `Talk:Berlin` has two words: a colon between letters would make it one. */
-const separated = (title: string): string => title.replaceAll(":", ": ")
 
 const present = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? [] : [value])
 

@@ -11,7 +11,7 @@ import { wikimedia } from "../../../core/languages/wikimedia.ts"
 import { x } from "../../../core/languages/x.ts"
 import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import { isTarget, translateInTurns } from "../../../core/syntax/translation/translate.ts"
-import { plainComment } from "../../../core/syntax/wikimedia/change.ts"
+import { plainComment } from "../../../core/syntax/wikimedia/summary.ts"
 import { finish } from "../../../core/work/turns.ts"
 import { ROOT } from "../../program.ts"
 
