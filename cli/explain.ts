@@ -136,7 +136,8 @@ const describe = ({ platform, filter, matched, clauses, decisive, changes = [] }
         `  ${held ? "yes" : "no "}  ${clauseAt(span)}${negated ? " (excluded)" : ""}${describeTested(tested)}`
     ),
     "",
-    `Decided by: ${decisive.map(clauseAt).join(", ")}`,
+    // Of a miss, other clauses of an OR may have failed alike.
+    `${matched ? "Decided by" : "It would match if this were different"}: ${decisive.map(clauseAt).join(", ")}`,
     ...(changes.length === 0 ? [] : ["", "It would match with any one of these changes:"]),
     ...changes.flatMap(({ message, text }) => [`  ${visible(message)}`, `    ${visible(text)}`]),
     ...(matched || changes.length > 0

@@ -12,7 +12,8 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
     ...describeClauses(filter, clauses, treatment),
     matched
       ? `Decided by: ${decided}`
-      : `Decided by: ${decided}. The rule would match if ${decisive.length === 1 ? "this clause" : "each of these clauses"} had the opposite result`,
+      : // Other clauses of an OR may have failed alike.
+        `It would match if ${decisive.length === 1 ? "this clause" : "each of these clauses"} had the opposite result: ${decided}`,
     `What the clauses were tested on${changes.length === 0 ? "" : ", and changes of the filter with which it matches this event, the smallest first"}:`,
     delimit({
       secret: treatment.secret,
