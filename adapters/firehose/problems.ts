@@ -11,6 +11,7 @@ import type { Acceptance, PlatformFailure, RuleRefusal } from "../../core/platfo
 import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { truncated } from "../../core/text/truncated.ts"
 import type { Answer } from "../http/call.ts"
+import { retryAfterMillis } from "../http/retryAfter.ts"
 
 /** For a response that refuses a rule text. */
 export const refusalOf = (answer: Answer): RuleRefusal => {
@@ -51,9 +52,8 @@ export const unreadable = (): PlatformUnavailable =>
 
 /** From Retry-After, in milliseconds. A 429 without it means a minute, the window of the rate limits. */
 export const waitMillisOf = ({ status, headers }: Answer, now: number): Option.Option<number> => {
-  const value = headers.get("retry-after") ?? ""
-  const millis = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
-  if (!Number.isNaN(millis)) return Option.some(Math.min(Math.max(millis, MIN_WAIT_MILLIS), MAX_WAIT_MILLIS))
+  const millis = retryAfterMillis(headers.get("retry-after"), now)
+  if (millis !== undefined) return Option.some(Math.min(Math.max(millis, MIN_WAIT_MILLIS), MAX_WAIT_MILLIS))
   return status === 429 ? Option.some(60_000) : Option.none()
 }
 

@@ -6,6 +6,7 @@ import { type Answer, type Message, WebhookSender } from "../../core/webhooks/We
 import type { Addresses } from "../http/addresses.ts"
 import { connect, literalRefusal, NotConnected } from "../http/connect.ts"
 import { reasonOf } from "../http/reasons.ts"
+import { retryAfterMillis } from "../http/retryAfter.ts"
 import { signedHeaders } from "./signature.ts"
 
 export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
@@ -29,7 +30,10 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
             _tag: "Answered" as const,
             status: response.statusCode ?? 0,
             body,
-            retryAfter: retryAfterOf(response.headers["retry-after"], message.at)
+            retryAfter: Option.filter(
+              Option.fromNullable(retryAfterMillis(response.headers["retry-after"], message.at)),
+              (millis) => millis > 0
+            )
           }
         }).pipe(
           Effect.catchTag("NotConnected", ({ reason, trouble }) =>
@@ -97,11 +101,4 @@ const bodyStartOf = (response: IncomingMessage, characters: number): Effect.Effe
     response.destroy()
     return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, characters).toWellFormed()
   })
-}
-
-/** In milliseconds. The header is a number of seconds or an HTTP date. */
-const retryAfterOf = (header: string | undefined, now: number): Option.Option<number> => {
-  if (header === undefined) return Option.none()
-  const millis = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return Number.isFinite(millis) && millis > 0 ? Option.some(millis) : Option.none()
 }

@@ -13,6 +13,7 @@ import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import type { Budget } from "../http/Budget.ts"
 import { lines, type OpenAnswer, open, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
+import { retryAfterMillis } from "../http/retryAfter.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 import { Ended, exponential, type StreamItem, supervised } from "../http/supervised.ts"
@@ -74,11 +75,11 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         if ((status === 400 || status === 404) && position.reject()) {
           yield* Effect.logWarning(`"wikimedia" does not accept the position; the stream resumes by time: ${reason}`)
         }
-        const seconds = numberOf(headers.get("retry-after") ?? undefined)
+        const millis = retryAfterMillis(headers.get("retry-after"), yield* Clock.currentTimeMillis)
         return yield* new Ended({
           kind: status === 429 ? "limited" : "failed",
           reason,
-          ...(seconds !== undefined && { waitMillis: Math.max(0, seconds) * SECOND })
+          ...(millis !== undefined && { waitMillis: Math.max(0, millis) })
         })
       })
 
@@ -153,7 +154,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       return signals
     }
 
-    const signalsOfEvent = (event: SseEvent, receivedAt: number) =>
+    const signalsOfEvent = (event: SseEvent, receivedAt: number, yieldIfDue: Effect.Effect<void>) =>
       Effect.gen(function* () {
         const signals: Array<Signal> = []
         const change = objectOf(jsonOf(event.data))
@@ -170,7 +171,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           const since = position.last?.at ?? receivedAt
           signals.push({ _tag: "Lost", cause: "unreadable", from: Math.min(since, receivedAt), to: receivedAt, detail })
           isReplaying = false
-          return { signals, unreadable: `${reason}: "${truncated(event.data, 200)}"` }
+          return { signals, payload: undefined, unreadable: `${reason}: "${truncated(event.data, 200)}"` }
         }
         const happenedAt = wikimedia.events.timeOf(change) ?? receivedAt
         const isNew = received.add(id.right)
@@ -180,12 +181,12 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           isReplaying = false
           signals.push({ _tag: "CaughtUp", at: receivedAt })
         }
-        if (!isNew || isCanary(change)) return { signals }
+        if (!isNew || isCanary(change)) return { signals, payload: undefined }
         const fields = wikimedia.events.read(change, receivedAt)
-        if (Either.isLeft(fields)) return { signals }
-        const platformRuleIds = yield* inTurns(match(fields.right), yield* yieldRegularly)
+        if (Either.isLeft(fields)) return { signals, payload: undefined }
+        const platformRuleIds = yield* inTurns(match(fields.right), yieldIfDue)
+        const reason = numberProblem(event.data)
         if (platformRuleIds.length > 0) {
-          const reason = numberProblem(event.data)
           const platformPostId = id.right
           signals.push({
             _tag: "Event",
@@ -200,7 +201,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             }
           })
         }
-        return { signals, payload: change }
+        return { signals, payload: reason === undefined ? change : undefined }
       })
 
     /** Runs outside of the connection: events that a closed connection still holds must not advance the position. */
@@ -210,6 +211,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         const signals: Array<Signal> = []
         const payloads: Array<unknown> = []
         const unreadable: Array<string> = []
+        const yieldIfDue = yield* yieldRegularly
         for (const item of items) {
           if (item._tag !== "Record") {
             if (item._tag === "GapStarted") isReplaying = true
@@ -218,9 +220,9 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             continue
           }
           if (item.record.data === "") continue
-          const found = yield* signalsOfEvent(item.record, receivedAt)
+          const found = yield* signalsOfEvent(item.record, receivedAt, yieldIfDue)
           signals.push(...found.signals)
-          if ("payload" in found) payloads.push(found.payload)
+          if (found.payload !== undefined) payloads.push(found.payload)
           if ("unreadable" in found) unreadable.push(found.unreadable ?? "")
           if (receivedAt - aliveAt >= ALIVE_MILLIS) {
             aliveAt = receivedAt

@@ -3,6 +3,7 @@ import { Clock, Effect, Option } from "effect"
 import { DAY_MILLIS } from "../../core/model/Timestamp.ts"
 import { numberOf } from "../../core/text/json.ts"
 import { Budget } from "../http/Budget.ts"
+import { retryAfterMillis } from "../http/retryAfter.ts"
 
 /** Per 15 minutes. Keep it a little below X's limit, to leave room for manual calls with the same app. */
 export const callBudget = (calls: number) => new Budget({ limit: calls, windowMillis: WINDOW_MILLIS })
@@ -33,12 +34,6 @@ const resetIn = (headers: Headers, localNow: number): Option.Option<number> => {
   const date = Date.parse(headers.get("date") ?? "")
   const now = Number.isNaN(date) ? localNow : date
   const reset = numberOf(headers.get("x-rate-limit-reset"))
-  const after = headers.get("retry-after") ?? ""
-  const millis =
-    reset !== undefined
-      ? reset * 1_000 - now
-      : /^\d{1,9}$/.test(after)
-        ? Number(after) * 1_000
-        : Date.parse(after) - now
-  return Number.isNaN(millis) ? Option.none() : Option.some(Math.max(Math.ceil(millis / 1_000), 1))
+  const millis = reset === undefined ? retryAfterMillis(headers.get("retry-after"), now) : reset * 1_000 - now
+  return millis === undefined ? Option.none() : Option.some(Math.max(Math.ceil(millis / 1_000), 1))
 }
