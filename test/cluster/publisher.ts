@@ -37,11 +37,11 @@ export const startPublisher = (simulator: SimulatorProcess, seed: number): Publi
       const at = Date.now()
       published.push({ number, text, at })
       await simulator.publish([
-        { data: { id: String(number), text } },
+        { data: { id: String(number), text, created_at: inSeconds(at) } },
         {
           document: {
             url: `https://news.example.com/${number}`,
-            publish_time: new Date(at).toISOString().slice(0, 19),
+            publish_time: inSeconds(at).slice(0, 19),
             diff: { chunks: [{ typ: "ins", text }] }
           }
         }
@@ -59,6 +59,9 @@ export const startPublisher = (simulator: SimulatorProcess, seed: number): Publi
     }
   }
 }
+
+/** The platforms' times have no milliseconds. */
+const inSeconds = (at: number): string => new Date(at - (at % 1_000)).toISOString()
 
 /** One rule per word, on both platforms. */
 export const createRules = async (server: Server): Promise<ReadonlyArray<Rule>> => {

@@ -143,6 +143,9 @@ export const crashRun = ({
 
 // ---- helpers ----
 
+/** The platforms' times have no milliseconds. */
+const inSeconds = (at: number): string => new Date(at - (at % 1_000)).toISOString()
+
 /** From the simulator's write to the arrival, on a busy machine. */
 const IN_FLIGHT_MILLIS = 1_000
 
@@ -218,11 +221,11 @@ const makePublisher = (random: Random, options: { readonly seed: number; readonl
       const at = yield* Clock.currentTimeMillis
       published.push({ number, at, topic })
       yield* control.publish([
-        { data: { id: String(number), text } },
+        { data: { id: String(number), text, created_at: inSeconds(at) } },
         {
           document: {
             url: `https://news.example.com/${number}`,
-            publish_time: new Date(at).toISOString().slice(0, 19),
+            publish_time: inSeconds(at).slice(0, 19),
             diff: { chunks: [{ typ: "ins", text }] }
           }
         }
