@@ -16,6 +16,8 @@ import { WebSockets } from "../http/WebSockets.ts"
 import { heldRules } from "../local/HeldRules.ts"
 import { loading } from "../local/loading.ts"
 import { handlesIn, makeHandles } from "./Handles.ts"
+import { makeLookUp } from "./lookUp.ts"
+import { publicApi } from "./publicApi.ts"
 import { watch } from "./stream.ts"
 
 export const install = (settings: {
@@ -40,7 +42,8 @@ export const layerWith = ({
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const address = otherAddress(baseUrl, OWN_ORIGINS)
-      const handles = yield* makeHandles(address.address === undefined ? PROFILES : baseUrl)
+      const ask = publicApi(address.address === undefined ? PUBLIC_API : baseUrl)
+      const handles = yield* makeHandles(ask)
       const watching = {
         sockets: yield* WebSockets,
         baseUrl,
@@ -104,7 +107,8 @@ export const layerWith = ({
         watch: (from) =>
           Stream.ensuring(Stream.concat(Stream.drain(Stream.fromEffect(untilLoaded)), watch(watching, from)), unload),
         status: health.status,
-        drainCosts: held.drainCosts
+        drainCosts: held.drainCosts,
+        lookUp: makeLookUp(ask)
       }
       yield* platforms.register(platform)
     })
@@ -114,5 +118,4 @@ export const layerWith = ({
 
 const OWN_ORIGINS = ["https://jetstream.us-east.bsky.network", "https://jetstream.us-west.bsky.network"]
 
-/** Serves profiles without an account. */
-const PROFILES = "https://public.api.bsky.app"
+const PUBLIC_API = "https://public.api.bsky.app"

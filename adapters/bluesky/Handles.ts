@@ -6,8 +6,8 @@
 import { Chunk, Clock, Effect, Either, Option, Queue, Schedule, type Scope } from "effect"
 import { authorOf, Post } from "../../core/syntax/bluesky/Post.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
-import { jsonOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
-import { call, Unreachable } from "../http/call.ts"
+import { objectOf, objectsOf, textOf } from "../../core/text/json.ts"
+import { MAX_PER_CALL, type PublicApi } from "./publicApi.ts"
 
 export interface Handles {
   /** Looks up the names. Returns those that no account has. If the service is down, it is asked again in the background. */
@@ -21,7 +21,7 @@ export interface Handles {
 }
 
 /** Looks up names until the scope closes. */
-export const makeHandles = (baseUrl: string): Effect.Effect<Handles, never, Scope.Scope> =>
+export const makeHandles = (ask: PublicApi): Effect.Effect<Handles, never, Scope.Scope> =>
   Effect.gen(function* () {
     const wanted = yield* Queue.sliding<string>(MAX_WAITING)
     const clock = yield* Effect.clock
@@ -31,26 +31,18 @@ export const makeHandles = (baseUrl: string): Effect.Effect<Handles, never, Scop
     const named = new Map<string, string>()
 
     const profilesOf = (actors: ReadonlyArray<string>) =>
-      Effect.gen(function* () {
-        const query = new URLSearchParams(actors.map((actor) => ["actors", actor]))
-        const url = `${baseUrl.replace(/\/+$/, "")}/xrpc/app.bsky.actor.getProfiles?${query}`
-        if (!URL.canParse(url)) return yield* new Unreachable({ reason: "its address is not valid" })
-        const { status, text } = yield* call(new Request(url, { headers: { "user-agent": "earshot" } }))
-        const profiles = objectOf(jsonOf(text))?.["profiles"]
-        if (status !== 200 || profiles === undefined) {
-          return yield* new Unreachable({ reason: `it answered with status ${status}` })
-        }
-        return objectsOf(profiles).flatMap((profile) => {
+      Effect.map(ask("profiles", actors), (profiles) =>
+        profiles.flatMap((profile) => {
           const did = textOf(profile["did"])
           const handle = textOf(profile["handle"])?.toLowerCase()
           // Some accounts ask not to be shown to people who have not signed in.
           const isPrivate = objectsOf(profile["labels"]).some(({ val }) => val === "!no-unauthenticated")
           return did === undefined || handle === undefined ? [] : [{ did, handle, isPrivate }]
         })
-      })
+      )
 
     const lookUp = Effect.gen(function* () {
-      const dids = [...new Set(Chunk.toReadonlyArray(yield* Queue.takeBetween(wanted, 1, BATCH)))]
+      const dids = [...new Set(Chunk.toReadonlyArray(yield* Queue.takeBetween(wanted, 1, MAX_PER_CALL)))]
       const found = yield* Effect.option(profilesOf(dids))
       const now = yield* Clock.currentTimeMillis
       const until = now + (Option.isSome(found) ? KNOWN_MILLIS : FAILED_MILLIS)
@@ -70,8 +62,8 @@ export const makeHandles = (baseUrl: string): Effect.Effect<Handles, never, Scop
       Effect.gen(function* () {
         const there = new Set(named.values())
         const missing = [...names].filter((name) => !there.has(name))
-        for (let start = 0; start < missing.length; start += BATCH) {
-          for (const { did, handle } of yield* profilesOf(missing.slice(start, start + BATCH))) {
+        for (let start = 0; start < missing.length; start += MAX_PER_CALL) {
+          for (const { did, handle } of yield* profilesOf(missing.slice(start, start + MAX_PER_CALL))) {
             if (missing.includes(handle)) named.set(did, handle)
           }
         }
@@ -141,9 +133,6 @@ const accountFields: ReadonlySet<string> = new Set(["x.from", "x.to", "x.mention
 
 const accountsOf = (post: Post): ReadonlyArray<string> =>
   [post.did, ...post.mentions, authorOf(post.repliedTo), authorOf(post.quoted)].flatMap((did) => did ?? [])
-
-/** The most that one call takes. */
-const BATCH = 25
 
 /** Between two calls. */
 const PAUSE = "1 second"

@@ -73,14 +73,7 @@ export class Jetstream {
   /** Repairs a repository: all the posts that it still has come again. */
   sync(did: string, now: number): void {
     this.add("sync", { did, sync: { did } }, now)
-    const posts = new Map<unknown, JsonObject>()
-    for (const { payload } of this.log) {
-      if (payload["did"] !== did) continue
-      if (payload["operation"] === "create") posts.set(payload["rkey"], payload)
-      else if (payload["operation"] === "delete") posts.delete(payload["rkey"])
-      else if (objectOf(payload["account"])?.["active"] === false) posts.clear()
-    }
-    for (const payload of posts.values()) this.add("commit", payload, now)
+    for (const payload of this.postsOf(did).values()) this.add("commit", payload, now)
   }
 
   inject(faults: JetstreamFaults, now: number): void {
@@ -160,9 +153,30 @@ export class Jetstream {
     return { profiles }
   }
 
+  /** The answer of the service for posts. */
+  posts(uris: ReadonlyArray<string>): JsonObject {
+    const posts = uris.flatMap((uri) => {
+      const [did = "", , rkey] = uri.replace("at://", "").split("/")
+      return this.postsOf(did).has(rkey) ? [{ uri }] : []
+    })
+    return { posts }
+  }
+
   close(): void {
     for (const open of this.connections) open.peer.close(1001, "going away")
     this.connections.clear()
+  }
+
+  /** Those that the repository still has, by their keys. */
+  private postsOf(did: string): ReadonlyMap<unknown, JsonObject> {
+    const posts = new Map<unknown, JsonObject>()
+    for (const { payload } of this.log) {
+      if (payload["did"] !== did) continue
+      if (payload["operation"] === "create") posts.set(payload["rkey"], payload)
+      else if (payload["operation"] === "delete") posts.delete(payload["rkey"])
+      else if (objectOf(payload["account"])?.["active"] === false) posts.clear()
+    }
+    return posts
   }
 
   private get floor(): number {

@@ -1,4 +1,4 @@
-/** The HTTP side of Bluesky: profiles, and the control of its stream below /control/bluesky. */
+/** The HTTP side of Bluesky: profiles, posts, and the control of its stream below /control/bluesky. */
 import { type JsonObject, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { type Call, jsonReply, parseJson, type Reply } from "../wire.ts"
 import type { Jetstream, JetstreamFaults } from "./Jetstream.ts"
@@ -9,6 +9,12 @@ export const answerBluesky = (jetstream: Jetstream, { method, path, query, body,
     return actors.length > 25
       ? jsonReply(400, { error: "InvalidRequest", message: "at most 25 actors" })
       : jsonReply(200, jetstream.profiles(actors))
+  }
+  if (path === "/xrpc/app.bsky.feed.getPosts") {
+    const uris = query.getAll("uris")
+    return uris.length > 25
+      ? jsonReply(400, { error: "InvalidRequest", message: "at most 25 posts" })
+      : jsonReply(200, jetstream.posts(uris))
   }
   const act = method === "POST" ? actions[path.replace("/control/bluesky/", "")] : undefined
   const input = objectOf(parseJson(body)?.value)

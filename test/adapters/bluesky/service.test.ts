@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import * as Bluesky from "../../../adapters/bluesky/Bluesky.ts"
 import * as WebSockets from "../../../adapters/runtimes/webSockets.ts"
+import { Platforms } from "../../../core/platforms/Platform.ts"
 import * as Simulator from "../../../simulator/Simulator.ts"
 import { serve as serveSimulator } from "../../../simulator/server.ts"
 import { untilTrue } from "../../eventually.ts"
@@ -21,6 +22,9 @@ const started = Effect.gen(function* () {
   const context = yield* Layer.build(serviceOn(platforms))
   const target = yield* Effect.flatMap(serve, (targetFor) => targetFor("ann")).pipe(Effect.provide(context))
   const { jetstream } = simulator
+  const { lookUp = assert.fail("Bluesky can look up posts") } = yield* Effect.flatMap(Platforms, ({ get }) =>
+    get("bluesky")
+  ).pipe(Effect.provide(context))
   const post = (did: string, rkey: string, text: string, record: object = {}) =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       jetstream.publish({ did, commit: { rkey, record: { text, ...record } } }, now)
@@ -55,7 +59,7 @@ const started = Effect.gen(function* () {
     "the stream is open",
     Effect.sync(() => jetstream.connected > 0)
   )
-  return { jetstream, target, post, matches, untilShown, untilOpen, create }
+  return { jetstream, lookUp, target, post, matches, untilShown, untilOpen, create }
 })
 
 describe("bluesky", () => {
@@ -85,6 +89,22 @@ describe("bluesky", () => {
       jetstream.account(ANN, { active: true }, yield* Clock.currentTimeMillis)
       yield* post(ANN, "5", "back after the storm")
       yield* untilShown("1 withheld, 3 deleted, 4 withheld, 5 shown")
+    })
+  )
+
+  it.scopedLive("finds posts that were withdrawn while nobody read the stream", () =>
+    Effect.gen(function* () {
+      const { jetstream, lookUp, post } = yield* started
+      for (const rkey of ["1", "2", "3"]) yield* post(ANN, rkey, "storm")
+      yield* post(BEN, "4", "storm")
+      jetstream.delete(ANN, "2", yield* Clock.currentTimeMillis)
+      jetstream.account(BEN, { active: false, status: "deleted" }, yield* Clock.currentTimeMillis)
+      const uris = [ANN, ANN, ANN, BEN].map((did, at) => `at://${did}/app.bsky.feed.post/${at + 1}`)
+      const states = yield* lookUp.ask([...uris, "not a post"])
+      assert.deepStrictEqual(Object.fromEntries(states), {
+        [`at://${ANN}/app.bsky.feed.post/2`]: "withheld",
+        [`at://${BEN}/app.bsky.feed.post/4`]: "withheld"
+      })
     })
   )
 
