@@ -61,6 +61,7 @@ export const layerWith = (options: {
         capabilities: {
           rulesPerAccount: Option.none(),
           isRemote: true,
+          keepsAllEvents: true,
           ...otherAddress(options.baseUrl, OWN_ORIGINS),
           sendsAlive: true
         },

@@ -36,7 +36,8 @@ export const Basis = Schema.Literal("all_events", "matched_events").annotations(
 export type Basis = typeof Basis.Type
 
 /** A real platform sends only events that match some rule. */
-export const basisOf = ({ capabilities }: Platform): Basis => (capabilities.isRemote ? "matched_events" : "all_events")
+export const basisOf = ({ capabilities: { isRemote, keepsAllEvents } }: Platform): Basis =>
+  isRemote && keepsAllEvents !== true ? "matched_events" : "all_events"
 
 export const Backtest = Schema.Struct({
   basis: Basis,

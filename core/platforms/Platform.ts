@@ -217,6 +217,8 @@ export interface Platform {
     readonly rulesPerAccount: Option.Option<number>
     /** False: it runs in this process, on published events. */
     readonly isRemote: boolean
+    /** A service that sends everything: its recent events are not only those that match some rule. */
+    readonly keepsAllEvents?: boolean
     /** The origin of the service that is asked in place of the platform's own, such as a simulator. Absent: its own. */
     readonly address?: string
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option, Scope } from "effect"
 import { seeded } from "../../../adapters/demo/random.ts"
+import { basisOf } from "../../../core/backtests/Backtests.ts"
 import {
   afterRestart,
   afterSignal,
@@ -31,6 +32,8 @@ describe("the stream of changes", () => {
       assert.deepStrictEqual(idsIn(signals), ["change-1", "change-3"])
       assert.deepStrictEqual(gapsIn(signals), [])
       assert.isTrue(signals.some(({ _tag }) => _tag === "Alive"))
+      // Backtests may count on events that match no rule.
+      assert.strictEqual(basisOf(adapter), "all_events")
     })
   )
 
