@@ -17,13 +17,19 @@ export const useMemoryDisk = (): void => {
   process.once("exit", () => remove(folder))
 }
 
-/** For files that stay for the next run. */
-export const onDisk = async <A>(work: () => Promise<A>): Promise<A> => {
+/** For files that stay for the next run: the folder for temporary files on the disk. */
+export const diskFolder = (): string => {
   const folder = process.env["TMPDIR"]
-  if (folder === undefined || !OURS.test(folder)) return work()
-  delete process.env["TMPDIR"]
+  return folder === undefined || OURS.test(folder) ? "/tmp" : folder
+}
+
+/** The work sees another folder for temporary files. */
+export const withTemporaryFolder = async <A>(folder: string, work: () => Promise<A>): Promise<A> => {
+  const before = process.env["TMPDIR"]
+  process.env["TMPDIR"] = folder
   return work().finally(() => {
-    process.env["TMPDIR"] = folder
+    if (before === undefined) delete process.env["TMPDIR"]
+    else process.env["TMPDIR"] = before
   })
 }
 

@@ -1,10 +1,11 @@
 /** A real browser for the tests of the console. */
-import { accessSync, constants } from "node:fs"
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
-import { onDisk } from "../memoryDisk.ts"
+import { diskFolder, withTemporaryFolder } from "../memoryDisk.ts"
+import { ROOT } from "../program.ts"
 
 /** Runs the tests in Chromium. Without one they are skipped with the reason; under `CI=true` they fail. */
 export const describeInBrowser = (name: string, tests: (openPage: OpenPage) => void): void => {
@@ -67,6 +68,23 @@ const isProgram = (path: string): boolean => {
   }
 }
 
+/** Once per machine. Other test processes may do the same, so the files appear in their place all at once. */
+const unpacked = async (unpack: () => Promise<string>): Promise<string> => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/@sparticuz/chromium/package.json"), "utf8"))
+  const folder = join(diskFolder(), `earshot-chromium-${version}`)
+  if (!existsSync(folder)) {
+    const own = mkdtempSync(`${folder}-`)
+    await withTemporaryFolder(own, unpack)
+    try {
+      renameSync(own, folder)
+    } catch (cause) {
+      rmSync(own, { recursive: true })
+      if (!existsSync(folder)) throw cause
+    }
+  }
+  return join(folder, "chromium")
+}
+
 const findExecutable = async (): Promise<
   { readonly path: string; readonly args: ReadonlyArray<string> } | undefined
 > => {
@@ -84,7 +102,7 @@ const findExecutable = async (): Promise<
   const { default: packaged } = await import("@sparticuz/chromium")
   // In a single process, the browser ends with its first closed context.
   return {
-    path: await onDisk(() => packaged.executablePath()),
+    path: await unpacked(() => packaged.executablePath()),
     args: packaged.args.filter((arg) => arg !== "--single-process")
   }
 }
