@@ -1,9 +1,11 @@
-/** How late posts arrive on the stream: the 99th percentile of the last hour. */
+/** How late posts arrive on the stream: the 99th percentile of the last hour, or the delay of the last post if it is longer. */
 
 export class Delays {
   /** Posts of the last hour by delay, in whole seconds, rounded up. */
   private readonly counts: Array<number> = new Array(MAX_SECONDS + 1).fill(0)
   private total = 0
+  /** Of the last post, in whole seconds: a stream that falls behind does so before the percentile shows it. */
+  private last = 0
   /** Oldest first. */
   private minutes: Array<{ readonly minute: number; readonly counts: Array<number> }> = []
 
@@ -19,13 +21,14 @@ export class Delays {
     }
     for (const counts of [current.counts, this.counts]) counts[seconds] = (counts[seconds] ?? 0) + 1
     this.total++
+    this.last = seconds
   }
 
   /** In milliseconds. Posts that were made longer ago than this have arrived. */
   get millis(): number {
     // With fewer posts, the percentile is not known.
     if (this.total < MIN_POSTS) return Math.max(UNKNOWN_MILLIS, this.percentile(1) * 1_000)
-    return Math.max(MIN_MILLIS, this.percentile(0.99) * 1_000)
+    return Math.max(MIN_MILLIS, Math.max(this.percentile(0.99), this.last) * 1_000)
   }
 
   private percentile(share: number): number {

@@ -29,6 +29,15 @@ describe("Delays", () => {
     assert.strictEqual(delays.millis, 2_000)
   })
 
+  it("is the delay of the last post while that is longer: a stream that falls behind may end at once", () => {
+    const delays = new Delays()
+    add(delays, 5_000, 0.2, MINUTE)
+    add(delays, 1, 4.7, MINUTE)
+    assert.strictEqual(delays.millis, 5_000)
+    add(delays, 1, 0.2, MINUTE)
+    assert.strictEqual(delays.millis, 2_000)
+  })
+
   it("forgets posts after an hour", () => {
     const delays = new Delays()
     add(delays, 200, 6, 0)
