@@ -18,7 +18,7 @@ import {
   type Types
 } from "effect"
 import { type AnyContract, type Contract, changesState } from "../../api/Contract.ts"
-import { contracts } from "../../api/contracts.ts"
+import { contracts, contractsOfPlatforms, contractsWith } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { asActor, type Scope } from "../../core/keys/Key.ts"
 import { admitCall, checkScope } from "../auth.ts"
@@ -76,7 +76,9 @@ const t = initTRPC
 export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
   const { ofContract, subscription } = procedures(schemas, named)
   // tRPC infers procedure types from parsers, but cannot resolve generic ones: `Procedures` writes them out.
-  const derived = Rec.map(contracts, (group) => Rec.map<string, AnyContract, unknown>(group, ofContract)) as Procedures
+  const derived = Rec.map(contractsWith(schemas.platforms ?? []), (group) =>
+    Rec.map<string, AnyContract, unknown>(group, ofContract)
+  ) as Procedures<typeof contracts>
   return t.router({
     ...derived,
     matches: {
@@ -88,6 +90,9 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
 }
 
 export type AppRouter = ReturnType<typeof makeRouter>
+
+/** With the operations that only servers with some platform have. */
+export type RouterOfPlatforms = ReturnType<typeof t.router<Procedures<typeof contracts & typeof contractsOfPlatforms>>>
 
 // ---- helpers ----
 
@@ -104,9 +109,9 @@ const withScope = (needed: Scope) =>
   })
 
 /** Not `readonly`, which clients would see in the types that they infer. */
-type Procedures = {
-  [Noun in keyof typeof contracts]: {
-    -readonly [Name in keyof (typeof contracts)[Noun]]: ProcedureOf<(typeof contracts)[Noun][Name]>
+type Procedures<Nouns> = {
+  [Noun in keyof Nouns]: {
+    -readonly [Name in keyof Nouns[Noun]]: ProcedureOf<Nouns[Noun][Name]>
   }
 }
 
