@@ -32,6 +32,8 @@ export const fetchFeed = (
   options: {
     readonly addresses: Addresses
     readonly headers: Readonly<Record<string, string>>
+    /** Of the body after decompression. */
+    readonly maxBytes: number
   }
 ): Effect.Effect<Fetched, NotFetched> =>
   Effect.gen(function* () {
@@ -43,7 +45,7 @@ export const fetchFeed = (
       const { statusCode: status = 0, headers } = response
       const location = REDIRECTS.has(status) ? headers.location : undefined
       if (location === undefined) {
-        const body = status === 200 ? yield* bodyOf(response) : new Uint8Array()
+        const body = status === 200 ? yield* bodyOf(response, options.maxBytes) : new Uint8Array()
         return { status, headers, body, url: address, isMoved: redirects > 0 && isPermanent }
       }
       if (redirects === MAX_REDIRECTS) return yield* failed(`it redirects more than ${MAX_REDIRECTS} times`)
@@ -71,7 +73,6 @@ export const urlRefusal = (text: string, addresses: Addresses): Option.Option<st
 
 const TIMEOUT = "20 seconds"
 const MAX_REDIRECTS = 5
-const MAX_BYTES = 5 * 1024 * 1024
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const failed = (reason: string) => new NotFetched({ reason })
@@ -113,7 +114,7 @@ const send = (socket: Socket, url: URL, headers: Readonly<Record<string, string>
     sent.end()
   })
 
-const bodyOf = (response: IncomingMessage): Effect.Effect<Uint8Array, NotFetched> =>
+const bodyOf = (response: IncomingMessage, maxBytes: number): Effect.Effect<Uint8Array, NotFetched> =>
   Effect.async((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0
@@ -134,7 +135,7 @@ const bodyOf = (response: IncomingMessage): Effect.Effect<Uint8Array, NotFetched
     body.on("data", (chunk: Uint8Array) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > MAX_BYTES) finish(failed(`it is larger than ${MAX_BYTES / 1024 / 1024} MB`))
+      if (size > maxBytes) finish(failed(`it is larger than ${maxBytes / 1024 / 1024} MB`))
     })
     body.on("end", () => finish(Effect.succeed(Buffer.concat(chunks))))
     body.on("error", (cause) => finish(failed(reasonOf(cause))))
