@@ -1,9 +1,11 @@
 /** What is known of one feed between two polls: which items it has shown, when it is due, and what failed. */
+import { Array as Arr } from "effect"
 import type { FeedRecord } from "../../core/feeds/FeedStore.ts"
 import { fromMillis, type Timestamp } from "../../core/model/Timestamp.ts"
 import { MAX_URL_LENGTH } from "../../core/model/webUrl.ts"
 import { jsonOf, objectOf } from "../../core/text/json.ts"
-import type { FeedItem, ParsedFeed } from "./parse.ts"
+import type { FeedItem } from "./parse.ts"
+import type { KeyedFeed } from "./parser.ts"
 
 /** Times in milliseconds. */
 export interface FeedState {
@@ -100,19 +102,15 @@ export interface Polled {
   readonly isJump: boolean
 }
 
-/** After a document. `hash`: short. `minMillis`: what the server asks to wait. */
+/** After a document. `minMillis`: what the server asks to wait. */
 export const afterDocument = (
   state: FeedState,
-  feed: ParsedFeed,
-  {
-    now,
-    minMillis,
-    hash
-  }: { readonly now: number; readonly minMillis: number; readonly hash: (text: string) => string }
+  feed: KeyedFeed,
+  { now, minMillis }: { readonly now: number; readonly minMillis: number }
 ): Polled => {
   const known = new Set(state.ids.split(" "))
   const knownLinks = new Set(state.links.split(" "))
-  const hashed = feed.items.map((item) => ({ item, id: hash(item.id), link: hash(item.url ?? item.title ?? item.id) }))
+  const hashed = Arr.zipWith(feed.items, feed.keys, (item, key) => ({ item, ...key }))
   const isFirst = state.readAt === undefined
   const unknown = hashed.filter(({ id }) => !known.has(id))
   const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length

@@ -70,6 +70,9 @@ const MAX_ITEMS = 2_000
 /** Of the text that is kept of an item. */
 const MAX_TEXT = 10_000
 
+/** Authors, categories and files of an item. */
+const MAX_LIST = 100
+
 const toItem = (
   item: JsonObject,
   { baseUrl, digest }: { readonly baseUrl: string; readonly digest: (text: string) => string }
@@ -92,11 +95,11 @@ const toItem = (
     ...(title !== undefined && { title }),
     ...(summary !== "" && { summary: summary.slice(0, MAX_TEXT).toWellFormed() }),
     link_texts: html.flatMap(linkTextsOf),
-    authors: authorsOf(item),
-    categories: categoriesOf(item),
+    authors: authorsOf(item).slice(0, MAX_LIST),
+    categories: categoriesOf(item).slice(0, MAX_LIST),
     ...(published !== undefined && { published }),
     ...(language !== undefined && { language }),
-    enclosures: enclosuresOf(item)
+    enclosures: enclosuresOf(item).slice(0, MAX_LIST)
   }
 }
 

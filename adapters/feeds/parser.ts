@@ -13,10 +13,15 @@ export interface FeedDocument {
   readonly maxItems: number
 }
 
-export type Parse = (document: FeedDocument) => Effect.Effect<ParsedFeed, NotFetched>
+/** With short hashes of the id, and of the address or title, of each item. */
+export interface KeyedFeed extends ParsedFeed {
+  readonly keys: ReadonlyArray<{ readonly id: string; readonly link: string }>
+}
+
+export type Parse = (document: FeedDocument) => Effect.Effect<KeyedFeed, NotFetched>
 
 /** What the thread answers: the feed, or why it is none. */
-export type Parsed = { readonly feed: ParsedFeed } | { readonly reason: string }
+export type Parsed = { readonly feed: KeyedFeed } | { readonly reason: string }
 
 /** Blocks the thread that it runs in. */
 export const parseDocument = (
@@ -25,7 +30,11 @@ export const parseDocument = (
 ): Parsed =>
   Either.match(parseFeed(decodeText(body, contentType), { ...options, digest }), {
     onLeft: (reason) => ({ reason }),
-    onRight: (feed) => ({ feed })
+    onRight: (feed) => {
+      const hash = (text: string) => digest(text).slice(0, 8)
+      const keys = feed.items.map(({ id, url, title }) => ({ id: hash(id), link: hash(url ?? title ?? id) }))
+      return { feed: { ...feed, keys } }
+    }
   })
 
 /** One document at a time. The thread starts with the first one and ends with the scope. */
@@ -39,7 +48,7 @@ export const parserThread: Effect.Effect<Parse, never, Scope.Scope> = Effect.gen
   yield* Effect.addFinalizer(() => stop)
 
   const parse = ({ body, ...document }: FeedDocument) =>
-    Effect.async<ParsedFeed, NotFetched>((resume) => {
+    Effect.async<KeyedFeed, NotFetched>((resume) => {
       thread ??= start()
       const used = thread
       const onError = (cause: unknown) => {
@@ -48,7 +57,7 @@ export const parserThread: Effect.Effect<Parse, never, Scope.Scope> = Effect.gen
       }
       const onMessage = (parsed: Parsed) =>
         settle("feed" in parsed ? Effect.succeed(parsed.feed) : new NotFetched({ reason: parsed.reason }))
-      const settle = (result: Effect.Effect<ParsedFeed, NotFetched>) => {
+      const settle = (result: Effect.Effect<KeyedFeed, NotFetched>) => {
         used.off("message", onMessage).off("error", onError)
         resume(result)
       }

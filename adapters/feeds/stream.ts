@@ -51,7 +51,6 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
     Effect.gen(function* () {
       yield* Effect.addFinalizer(() => options.unload)
       const { urls, addresses, health, recent, store, digest, parse, match, prepare } = options
-      const hash = (text: string) => digest(text).slice(0, 8)
       const runs = yield* FiberSet.make<void>()
       /** Opens when a poll is done. */
       const wake = yield* Effect.makeLatch()
@@ -172,7 +171,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
           })
           const now = yield* Clock.currentTimeMillis
           const ttl = (feed.ttlMinutes ?? 0) * 60_000
-          const polled = afterDocument(validated, feed, { now, minMillis: Math.max(minMillis, ttl), hash })
+          const polled = afterDocument(validated, feed, { now, minMillis: Math.max(minMillis, ttl) })
           return {
             state: polled.state,
             payloads: payloadsOf(feed, polled.fresh, state.url, now),
