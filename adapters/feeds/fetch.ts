@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http"
 import type { Socket } from "node:net"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { Data, Effect, Option } from "effect"
+import { isAllowedPort } from "../../core/model/webUrl.ts"
 import type { Addresses } from "../http/addresses.ts"
 import { connect, literalRefusal } from "../http/connect.ts"
 import { reasonOf } from "../http/reasons.ts"
@@ -52,6 +53,7 @@ export const fetchFeed = (
       if (!URL.canParse(location, address)) return yield* failed("it redirects to an address that is not valid")
       isPermanent &&= status === 301 || status === 308
       address = new URL(location, address).href
+      if (!isAllowedPort(address)) return yield* failed("it redirects to a port that is not for web pages")
     }
   }).pipe(
     Effect.scoped,

@@ -42,6 +42,12 @@ export const webUrl = ({
 
 export const MAX_URL_LENGTH = 2_000
 
+/** Calls must not reach services that are not for HTTP. One that is stored already keeps its port. */
+export function isAllowedPort(text: string): boolean {
+  const { port } = new URL(text)
+  return port === "" || port === "80" || port === "443" || (Number(port) >= 1_024 && !servicePorts.has(Number(port)))
+}
+
 // ---- helpers ----
 
 const ALLOWED_PORTS = "80, 443, and those from 1024 on that no other well-known service uses"
@@ -76,12 +82,6 @@ const MAX_PORT = 65_535
 
 /** In characters of a message. */
 const MAX_SCHEME = 20
-
-/** Calls must not reach services that are not for HTTP. One that is stored already keeps its port. */
-function isAllowedPort(text: string): boolean {
-  const { port } = new URL(text)
-  return port === "" || port === "80" || port === "443" || (Number(port) >= 1_024 && !servicePorts.has(Number(port)))
-}
 
 function hasCredentials(text: string): boolean {
   const { username, password } = new URL(text)

@@ -152,6 +152,11 @@ describe("the stream of feeds", () => {
       (response) => response.writeHead(302, { location: "http://a:b@example.org/" }).end(),
       /password/
     ],
+    [
+      "a redirect to another service",
+      (response) => response.writeHead(302, { location: "http://127.0.0.1:22/" }).end(),
+      /a port that is not for web pages/
+    ],
     ["a redirect to itself", (response) => response.writeHead(302, { location: "/" }).end(), /more than 5 times/]
   ]
   for (const [what, answer, reason] of refusals) {
