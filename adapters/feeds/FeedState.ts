@@ -91,8 +91,15 @@ export const askedSooner = ({ isGone: _, ...state }: FeedState, now: number): Fe
   nextAt: Math.min(state.nextAt, Math.max(now, mayBeAskedAt(state)))
 })
 
+/** Nobody reads it any more: only when it may be asked again is kept. */
+export const withoutMemory = ({ url, askedAt, notBefore, nextAt }: FeedState): FeedState => ({
+  ...newFeed(url, nextAt),
+  ...(askedAt !== undefined && { askedAt }),
+  ...(notBefore !== undefined && { notBefore })
+})
+
 /** The earliest time at which it may be asked again. */
-export const mayBeAskedAt = ({ askedAt, notBefore = 0 }: FeedState): number =>
+const mayBeAskedAt = ({ askedAt, notBefore = 0 }: FeedState): number =>
   askedAt === undefined ? 0 : Math.max(askedAt + MIN_INTERVAL, notBefore)
 
 export interface Polled {

@@ -1,7 +1,7 @@
 /** The feeds to read: those of the operator, for all accounts, and those that accounts have added; and which is next. */
 import type { AddedFeed } from "../../core/feeds/FeedStore.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import { askedSooner, type FeedState, MIN_INTERVAL, mayBeAskedAt, newFeed } from "./FeedState.ts"
+import { askedSooner, type FeedState, MIN_INTERVAL, newFeed, withoutMemory } from "./FeedState.ts"
 
 export interface Source {
   state: FeedState
@@ -14,6 +14,9 @@ export interface Source {
 export class Sources {
   private readonly all = new Map<string, Source>()
   private readonly running = new Map<Source, { readonly host: string; readonly payer: AccountId | undefined }>()
+  /** Of the running polls. */
+  private readonly hosts = new Set<string>()
+  private readonly runningOf = new Map<AccountId | undefined, number>()
   /** Polls of the present window of time for the accounts, and how many of them each may have. */
   private readonly polls = new Map<AccountId, number>()
   private allowed: ReadonlyMap<AccountId, number> = new Map()
@@ -62,25 +65,32 @@ export class Sources {
       if (this.running.has(source)) continue
       if (!isRead(source)) {
         // Until then it is remembered: whoever adds it again does not have it polled at once.
-        if (mayBeAskedAt(source.state) <= now) this.all.delete(url)
+        if ((source.state.askedAt ?? 0) + MIN_INTERVAL <= now) this.all.delete(url)
       } else if (source.state.isGone !== true && source.state.nextAt <= now) due.push(source)
     }
-    return due
-      .sort((a, b) => a.state.nextAt - b.state.nextAt)
-      .filter((source) => {
-        const { url, movedTo = url } = source.state
-        const { host } = new URL(movedTo)
-        if ([...this.running.values()].some((run) => run.host === host)) return false
-        const payer = this.payerOf(source)
-        if (payer === "none") return false
-        if (payer !== undefined) this.polls.set(payer, (this.polls.get(payer) ?? 0) + 1)
-        this.running.set(source, { host, payer })
-        return true
-      })
+    const taken: Array<Source> = []
+    for (const source of due.sort((a, b) => a.state.nextAt - b.state.nextAt)) {
+      if (this.running.size >= 2 * MAX_AT_ONCE) break
+      const payer = this.payerOf(source)
+      if (payer === "none") continue
+      const { url, movedTo = url } = source.state
+      const { host } = new URL(movedTo)
+      if (this.hosts.has(host)) continue
+      this.hosts.add(host)
+      this.running.set(source, { host, payer })
+      this.count(payer, 1)
+      if (payer !== undefined) this.polls.set(payer, (this.polls.get(payer) ?? 0) + 1)
+      taken.push(source)
+    }
+    return taken
   }
 
   done(source: Source): void {
+    const run = this.running.get(source)
+    if (run === undefined) return
     this.running.delete(source)
+    this.hosts.delete(run.host)
+    this.count(run.payer, -1)
   }
 
   /** When the next feed is due. Those that are due already wait for others to be done. */
@@ -94,23 +104,28 @@ export class Sources {
   }
 
   private changed(source: Source, owners: ReadonlyMap<AccountId, number>, now: number): Source["owners"] {
+    if (source.isShared) return owners
     const isNew = [...owners].some(([account, at]) => source.owners.get(account) !== at)
-    if (isNew && !source.isShared) source.state = askedSooner(source.state, now)
+    if (isNew) source.state = askedSooner(source.state, now)
+    else if (owners.size === 0) source.state = withoutMemory(source.state)
     return owners
   }
 
   /** Whose share of the polls a poll takes: undefined for the operator's. */
   private payerOf({ isShared, owners }: Source): AccountId | undefined | "none" {
-    const payers = [...this.running.values()].map(({ payer }) => payer)
-    const count = (isCounted: (payer: AccountId | undefined) => boolean) => payers.filter(isCounted).length
-    if (isShared) return count((payer) => payer === undefined) < MAX_AT_ONCE ? undefined : "none"
-    if (count((payer) => payer !== undefined) >= MAX_AT_ONCE) return "none"
-    const able = [...owners.keys()].find(
-      (account) =>
-        count((payer) => payer === account) < MAX_PER_ACCOUNT &&
-        (this.polls.get(account) ?? 0) < (this.allowed.get(account) ?? 0)
-    )
-    return able ?? "none"
+    const shared = this.runningOf.get(undefined) ?? 0
+    if (isShared) return shared < MAX_AT_ONCE ? undefined : "none"
+    if (this.running.size - shared >= MAX_AT_ONCE) return "none"
+    for (const account of owners.keys()) {
+      const hasRoom = (this.runningOf.get(account) ?? 0) < MAX_PER_ACCOUNT
+      if (hasRoom && (this.polls.get(account) ?? 0) < (this.allowed.get(account) ?? 0)) return account
+    }
+    return "none"
+  }
+
+  private count(payer: AccountId | undefined, change: number): void {
+    this.runningOf.set(payer, (this.runningOf.get(payer) ?? 0) + change)
+    if (this.runningOf.get(payer) === 0) this.runningOf.delete(payer)
   }
 }
 
