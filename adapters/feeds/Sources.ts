@@ -38,6 +38,12 @@ export class Sources {
     return [...this.all.values()].filter(({ isShared, owners }) => !isShared && owners.size > 0)
   }
 
+  /** Whether anybody reads it. */
+  has(url: string): boolean {
+    const source = this.all.get(url)
+    return source !== undefined && isRead(source)
+  }
+
   /** Replaces the feeds of accounts. */
   setAdded(feeds: ReadonlyArray<AddedFeed>, known: ReadonlyMap<string, FeedState>, now: number): void {
     const owners = new Map<string, Map<AccountId, number>>()

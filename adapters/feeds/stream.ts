@@ -84,6 +84,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
           if (Option.isNone(changed)) return
           version = changed.value.version
           sources.setAdded(changed.value.feeds, known, now)
+          for (const url of awaited) if (!sources.has(url)) awaited.delete(url)
           yield* store.prune(urls)
         })
 
@@ -92,6 +93,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         const known = new Map((yield* store.records).map((record) => [record.url, stateOf(record)]))
         const now = yield* Clock.currentTimeMillis
         sources = new Sources(urls, known, now)
+        version = -1
         yield* readList(known)
         // What others have missed since then shows at their next poll, as at any other.
         const overdue = sources.added.flatMap(({ state }) =>

@@ -106,6 +106,24 @@ describe("the feeds of accounts", () => {
     })
   )
 
+  it.scoped("do not keep the platform from catching up when they fail", () =>
+    Effect.gen(function* () {
+      const [shared, failing] = [yield* site(), yield* site()]
+      for (const on of [shared, failing]) on.show("1")
+      const first = yield* watched(shared.url)
+      yield* add(first.store, ANN, failing.url)
+      yield* pass(30)
+      yield* first.stop
+      yield* TestClock.adjust("3 hours")
+      failing.status = 503
+      const second = yield* watched(shared.url, { store: first.store })
+      yield* pass(60)
+      assert.lengthOf(failing.received, 2)
+      assert.isTrue(second.signals.some(({ _tag }) => _tag === "CaughtUp"))
+      assert.deepStrictEqual(gapsIn(second.signals), [])
+    })
+  )
+
   it.scoped("are not polled more often by an account that removes and adds them", () =>
     Effect.gen(function* () {
       const on = yield* site()
