@@ -62,8 +62,8 @@ export class Feeds extends Context.Tag("core/Feeds")<
       })
 
       const remove = Effect.fn("Feeds.remove")(function* (account: AccountId, text: string) {
-        const url = URL.canParse(text) ? addressOf(text) : text
-        return (yield* store.remove(account, url)) ? url : yield* new FeedNotFound({ url: text })
+        const url = URL.canParse(text) ? addressOf(text) : undefined
+        return url !== undefined && (yield* store.remove(account, url)) ? url : yield* new FeedNotFound({ url: text })
       })
 
       const list = Effect.fn("Feeds.list")(function* (account: AccountId) {

@@ -88,7 +88,7 @@ describe("the program", () => {
           })
 
           assert.deepStrictEqual((yield* ask("/feeds/remove", { url: `${url}#x` })).body as unknown, { url })
-          for (const gone of [url, "no URL"]) {
+          for (const gone of [url, "no URL", "\u0000"]) {
             assertError(yield* ask("/feeds/remove", { url: gone }), 404, "not_found", /^Cannot find feed "/)
           }
           assert.notInclude(JSON.stringify((yield* ask("/platforms/status")).body), publisher.url)
