@@ -1,6 +1,7 @@
 /** What travels for one operation. Every interface derives from it. */
 import type { Schema } from "effect"
 import type { Scope } from "../core/keys/Key.ts"
+import type { PlatformId } from "../core/model/PlatformId.ts"
 
 /** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Contract<A, I, O, OI, M extends Method = Method, S extends Scope = Scope> {
@@ -8,11 +9,13 @@ export interface Contract<A, I, O, OI, M extends Method = Method, S extends Scop
   readonly method: M
   readonly path: `/${string}`
   readonly scope: S
-  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "grants" | "account"
+  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "grants" | "account" | "feeds"
   readonly summary: string
   readonly description: string
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<O, OI>
+  /** Without this platform the operation does not exist. Absent: every server has it. */
+  readonly platform?: PlatformId
   /** Without `request` if there is no body. */
   readonly example: { readonly request?: I; readonly response: OI }
   /** Whether it may take seconds: it waits for a match, a platform or a receiver, or has a limit of its own. */

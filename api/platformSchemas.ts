@@ -9,7 +9,11 @@ import { PAYLOAD } from "../core/matches/Match.ts"
 import { PLATFORM_ID, type PlatformId } from "../core/model/PlatformId.ts"
 import { shownValue } from "../core/text/shownValue.ts"
 
-export type PlatformSchemas = <A, I>(schema: Schema.Schema<A, I>) => Schema.Schema<A, I>
+export interface PlatformSchemas {
+  <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A, I>
+  /** The platforms of the server. Absent: none that adds operations. */
+  readonly platforms?: ReadonlyArray<PlatformId>
+}
 
 export const platformSchemas = (platforms: ReadonlyArray<Language>): PlatformSchemas => {
   const ids = platforms.map(({ id }) => id)
@@ -39,7 +43,8 @@ export const platformSchemas = (platforms: ReadonlyArray<Language>): PlatformSch
       : plain
   }
 
-  return <A, I>(schema: Schema.Schema<A, I>) => Schema.make<A, I, never>(visit(schema.ast))
+  const narrowed = <A, I>(schema: Schema.Schema<A, I>) => Schema.make<A, I, never>(visit(schema.ast))
+  return Object.assign(narrowed, { platforms: ids })
 }
 
 // ---- helpers ----

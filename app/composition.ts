@@ -7,6 +7,7 @@ import { PostBudget } from "../core/budget/PostBudget.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
 import { Withdrawals } from "../core/compliance/Withdrawals.ts"
 import { Explanations } from "../core/explanations/Explanations.ts"
+import { Feeds } from "../core/feeds/Feeds.ts"
 import { Clients } from "../core/grants/Clients.ts"
 import { Grants, type Issuer } from "../core/grants/Grants.ts"
 import { Idempotency } from "../core/idempotency/Idempotency.ts"
@@ -47,6 +48,7 @@ export const useCasesOn = <P, PE, PR, S, SE, SR, W, WE, WR>({
     Matches.layer,
     Keys.layerWithGrants,
     Webhooks.layer,
+    Feeds.layer,
     Status.layer,
     DeadLetters.layer,
     Accounts.layer,

@@ -2,6 +2,7 @@
 import { type Config, Effect } from "effect"
 import type { WebSockets } from "../adapters/http/WebSockets.ts"
 import type { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import type { FeedStore } from "../core/feeds/FeedStore.ts"
 import { bluesky } from "../core/languages/bluesky.ts"
 import { feeds } from "../core/languages/feeds.ts"
 import { firehose } from "../core/languages/firehose.ts"
@@ -21,7 +22,7 @@ export interface KnownPlatform {
   readonly load: () => Promise<{ readonly install: (settings: ServiceSettings) => InstalledPlatform }>
 }
 
-export type InstalledPlatform = Installed<Platforms | RuleStore | RecentEvents | Entropy | WebSockets>
+export type InstalledPlatform = Installed<Platforms | RuleStore | FeedStore | RecentEvents | Entropy | WebSockets>
 
 export const PLATFORMS: ReadonlyArray<KnownPlatform> = [
   { language: x, load: () => import("../adapters/x/X.ts") },

@@ -1,6 +1,7 @@
 /** The service without a gateway: its layers and background work. */
 import process from "node:process"
 import { Deferred, Effect, Either, identity, Layer, Option, type Scope } from "effect"
+import { urlRefusal } from "../adapters/feeds/fetch.ts"
 import * as DemoFeed from "../adapters/local/DemoFeed.ts"
 import * as Local from "../adapters/local/Local.ts"
 import * as Off from "../adapters/off/Off.ts"
@@ -13,6 +14,7 @@ import * as Compliance from "../core/compliance/Compliance.ts"
 import { Withdrawals } from "../core/compliance/Withdrawals.ts"
 import { Disk } from "../core/disk/Disk.ts"
 import { EventRoom } from "../core/disk/EventRoom.ts"
+import { FeedAddresses } from "../core/feeds/Feeds.ts"
 import { signInAt } from "../core/grants/signIn.ts"
 import { expireAnswers } from "../core/idempotency/expireAnswers.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
@@ -60,7 +62,10 @@ export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, S
     sender: sender(settings),
     recentEvents: settings.recentEvents,
     issuer: Either.getRight(signInOf(settings))
-  }).pipe(Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings))))
+  }).pipe(
+    Layer.provide(Layer.succeed(FeedAddresses, { refusal: (url) => urlRefusal(url, settings.feedAddresses) })),
+    Layer.provideMerge(Layer.succeed(DrillMode, drillOf(settings)))
+  )
 }
 
 const serverOn = (options: ServiceOptions) => service(options, storesFor({ isServer: true }))
@@ -125,6 +130,7 @@ const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>
       webhooks: settings.limitWebhooks,
       subscriptions: settings.limitSubscriptions,
       challenges: settings.limitChallenges,
+      feeds: settings.limitFeeds,
       matches: settings.limitMatches,
       bytes: Option.getOrElse(settings.limitBytes, () => Math.min(10 * 1024 ** 3, ...Option.toArray(ofDisk)))
     }

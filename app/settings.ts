@@ -6,8 +6,10 @@ import { readFileSync } from "node:fs"
 import process from "node:process"
 import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, Redacted } from "effect"
 import { Addresses } from "../adapters/http/addresses.ts"
+import { addressesIn } from "../core/feeds/opml.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { isMistyped } from "../core/model/secretText.ts"
+import { MAX_URL_LENGTH } from "../core/model/webUrl.ts"
 import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"
 import { nearest } from "../core/text/nearest.ts"
 import { shownValue } from "../core/text/shownValue.ts"
@@ -127,6 +129,11 @@ const table = {
       default: "10",
       description: "Maximum number of callback URLs that subscriptions of an account may challenge per minute"
     }),
+    limitFeeds: limit({
+      name: "EARSHOT_LIMIT_FEEDS",
+      default: "100",
+      description: "Maximum number of feeds that an account may add"
+    }),
     limitMatches: limit({
       name: "EARSHOT_LIMIT_MATCHES",
       default: "1000000",
@@ -235,7 +242,7 @@ const table = {
     feedUrls: optional({
       name: "EARSHOT_FEEDS",
       description:
-        "Addresses of RSS, Atom or JSON feeds, separated by commas, or a file with one per line, or in OPML; with it the platform feeds reads them",
+        "Addresses of RSS, Atom or JSON feeds that the platform feeds reads for all accounts, separated by commas, or a file with one per line, or in OPML; on turns the platform on without them. Accounts can then add feeds, too",
       parse: feedList
     }),
     feedAddresses: setting({
@@ -489,23 +496,18 @@ function address(text: string): Either.Either<string, string> {
 const MAX_FEEDS = 500
 
 function feedList(text: string): Either.Either<ReadonlyArray<string>, string> {
+  if (text === "on") return Either.right([])
   return Either.flatMap(text.includes("://") ? Either.right(text) : fileText(text), (list) => {
-    const urls = [...new Set(addressesIn(list).map((url) => url.trim()))].filter((url) => /^[^#]/.test(url))
-    const wrong = urls.find((url) => !/^https?:\/\/[^@]+$/.test(url) || !URL.canParse(url))
+    const urls = addressesIn(list)
+    const wrong = urls.find(
+      (url) => !/^https?:\/\/[^@]+$/.test(url) || !URL.canParse(url) || new URL(url).href.length > MAX_URL_LENGTH
+    )
     if (wrong !== undefined) return Either.left(`Expected addresses with http or https, got ${shownValue(wrong)}`)
     if (urls.length === 0) return Either.left("Expected at least one address")
     return urls.length > MAX_FEEDS
       ? Either.left(`Expected at most ${MAX_FEEDS} addresses, got ${urls.length}`)
       : Either.right(urls.map((url) => new URL(url).href))
   })
-}
-
-function addressesIn(list: string): ReadonlyArray<string> {
-  return /<opml\b/i.test(list)
-    ? Array.from(list.matchAll(/\bxmlUrl=(?:"([^"]*)"|'([^']*)')/gi), ([, one, other]) =>
-        (one ?? other ?? "").replaceAll("&amp;", "&")
-      )
-    : list.split(/[,\r\n]/)
 }
 
 function fileText(path: string): Either.Either<string, string> {

@@ -6,6 +6,7 @@ import { type AccountsActions, accountCommand, accountsCommand } from "./account
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
 import { explainCommand } from "./explain.ts"
+import { feedsCommand } from "./feeds.ts"
 import { grantsCommand } from "./grants.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
@@ -62,6 +63,7 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     rulesCommand(actions.rules, actions.languages),
     matchesCommand(actions.matches, actions.languages),
     webhooksCommand(actions.webhooks, actions.languages),
+    ...feedsCommand(actions.rules, actions.languages),
     explainCommand(actions.rules, actions.languages),
     checkCommand(actions.check, actions.languages),
     syntaxCommand(actions.languages),

@@ -20,28 +20,42 @@ export const filterText = <E>(actions: FilterActions<E>, given: string): Effect.
 
 /** The text; `-` reads it from standard input. */
 export const textOrInput = <E>(
-  { open }: FilterActions<E>,
+  actions: FilterActions<E>,
   given: string,
-  { what, max }: { readonly what: string; readonly max: number }
+  limit: TextLimit
 ): Effect.Effect<string, E | UsageError> =>
   given === "-"
-    ? Effect.scoped(
-        Effect.gen(function* () {
-          const input = yield* open("-")
-          const decoder = new TextDecoder()
-          let text = ""
-          yield* Stream.runForEach(input.chunks, (chunk) => {
-            text += decoder.decode(chunk, { stream: true })
-            return text.length <= max
-              ? Effect.void
-              : new UsageError({
-                  message: `Standard input is too long for ${what}: more than ${max} characters`
-                })
-          })
-          return (text + decoder.decode()).replace(/\r?\n$/, "")
-        })
-      )
+    ? Effect.map(textIn(actions, given, limit), (text) => text.replace(/\r?\n$/, ""))
     : Effect.succeed(given)
+
+/** What a text is for, and how long it may be. */
+interface TextLimit {
+  readonly what: string
+  readonly max: number
+}
+
+/** The text of a file; `-` is standard input. */
+export const textIn = <E>(
+  { open }: FilterActions<E>,
+  path: string,
+  { what, max }: TextLimit
+): Effect.Effect<string, E | UsageError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const input = yield* open(path)
+      const decoder = new TextDecoder()
+      let text = ""
+      yield* Stream.runForEach(input.chunks, (chunk) => {
+        text += decoder.decode(chunk, { stream: true })
+        return text.length <= max
+          ? Effect.void
+          : new UsageError({
+              message: `${input.name.replace(/^s/, "S")} is too long for ${what}: more than ${max} characters`
+            })
+      })
+      return text + decoder.decode()
+    })
+  )
 
 /** Draws the issues of a server's error. Empty if the error has none. */
 export const drawRefusal = (

@@ -11,18 +11,18 @@ import {
 import type { inferRouterOutputs } from "@trpc/server"
 import { createTRPCContext } from "@trpc/tanstack-react-query"
 import { EventSource } from "eventsource"
-import type { AppRouter } from "../gateway/trpc/router.ts"
+import type { RouterOfPlatforms } from "../gateway/trpc/router.ts"
 
-export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>()
+export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<RouterOfPlatforms>()
 
-export type Answers = inferRouterOutputs<AppRouter>
+export type Answers = inferRouterOutputs<RouterOfPlatforms>
 export type Rule = Answers["rules"]["list"]["rules"][number]
 export type Match = Answers["matches"]["list"]["matches"][number]
 export type PlatformStatus = Answers["platforms"]["status"]["platforms"][number]
 
-export const makeClient = (key: string): TRPCClient<AppRouter> => {
+export const makeClient = (key: string): TRPCClient<RouterOfPlatforms> => {
   const authorization = `Bearer ${key}`
-  return createTRPCClient<AppRouter>({
+  return createTRPCClient<RouterOfPlatforms>({
     links: [
       splitLink({
         condition: ({ type }) => type === "subscription",

@@ -213,6 +213,8 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { webhook_id: webhookId }
   }),
+  FeedNotFound: ({ message }) => ({ status: 404, code: "not_found", message, details: {} }),
+  FeedLimitReached: ({ message, limit }) => ({ status: 429, code: "resource_exhausted", message, details: { limit } }),
   MatchNotFound: ({ message, matchId }) => ({
     status: 404,
     code: "not_found",

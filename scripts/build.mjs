@@ -78,8 +78,12 @@ async function build({ build }) {
   mkdirSync(ASSETS, { recursive: true })
   // Chunk names contain a hash, so old chunks would pile up.
   for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
-  // One bundle: the second entry shares the chunks of the first and takes almost no time.
-  const entries = { main: join(ROOT, "main.ts"), clientTypes: join(ROOT, "app", "clientTypes.ts") }
+  // One bundle: the other entries share the chunks of the first and take almost no time.
+  const entries = {
+    main: join(ROOT, "main.ts"),
+    feedParser: join(ROOT, "adapters", "feeds", "feedParser.ts"),
+    clientTypes: join(ROOT, "app", "clientTypes.ts")
+  }
   const { metafile } = await bundle(build, entries, DIST)
   await writeClientTypes(join(DIST, "clientTypes.js"))
   copyFileSync(join(SCALAR, "dist", "js", "standalone.js"), join(ASSETS, "scalar.js"))

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import { allContracts } from "../api/contracts.ts"
+import { allContracts, contractsOfPlatforms } from "../api/contracts.ts"
 import { platformSchemas } from "../api/platformSchemas.ts"
 import { rules } from "../api/rules.ts"
 import { webhooks } from "../api/webhooks.ts"
@@ -68,7 +68,7 @@ describe("the documentation", () => {
   })
 
   it("uses commands of earshot that exist", () => {
-    const commands = commandsOfHelp().map((name) => name.split(" "))
+    const commands = commandsOfHelp({ EARSHOT_FEEDS: "on" }).map((name) => name.split(" "))
     const used = usesOf(/(?:npx earshot|dist\/main\.js|bin\/earshot(?:\.js)?) ([a-z-]+)(?: ([a-z-]+)\b)?/g)
     assert.isAbove(used.length, 15, "finds the commands")
     const isKnown = ([first, second]: ReadonlyArray<string | undefined>) =>
@@ -127,6 +127,7 @@ describe("the documentation", () => {
     const { create: _, list: __, delete: ___, check: ____, hits: _____, ...changes } = rules
     assert.sameMembers(operationsIn("docs/rules.md", "operation"), wanted(Object.values(changes)))
     assert.sameMembers(operationsIn("docs/webhooks.md", "path"), wanted(Object.values(webhooks)))
+    assert.sameMembers(operationsIn("docs/feeds.md", "path"), wanted(Object.values(contractsOfPlatforms.feeds)))
     const tools = toolbox(builtIn).tools.map(({ name }) => name)
     const ofRules = rowsIn("docs/rules.md", "operation").flatMap(([, , names = ""]) => codesIn(names))
     assert.deepStrictEqual(
@@ -184,8 +185,9 @@ const procedures: ReadonlyArray<string> = Object.keys(makeRouter(platformSchemas
 const OTHER_OPERATIONS = ["GET /matches/stream", "POST /matches/redact", "POST /local/events", "POST /mcp", "/trpc/*"]
 
 /** With the name of their group: `rules create`. */
-const commandsOfHelp = (): ReadonlyArray<string> => {
-  const help = execFileSync(process.execPath, [join(ROOT, "dist/main.js"), "--help"], { encoding: "utf8" })
+const commandsOfHelp = (settings = {}): ReadonlyArray<string> => {
+  const options = { encoding: "utf8", env: { ...process.env, ...settings } } as const
+  const help = execFileSync(process.execPath, [join(ROOT, "dist/main.js"), "--help"], options)
   return [...help.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = ""]) => name)
 }
 

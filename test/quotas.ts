@@ -15,6 +15,7 @@ export const NO_LIMITS: Defaults = {
   webhooks: 0,
   subscriptions: 0,
   challenges: 0,
+  feeds: 0,
   matches: 0,
   bytes: 0
 }

@@ -1,7 +1,13 @@
 /** What is known of one feed between two polls: which items it has shown, when it is due, and what failed. */
-import type { FeedItem, ParsedFeed } from "./parse.ts"
+import { Array as Arr } from "effect"
+import type { FeedRecord } from "../../core/feeds/FeedStore.ts"
+import { fromMillis, type Timestamp } from "../../core/model/Timestamp.ts"
+import { MAX_URL_LENGTH } from "../../core/model/webUrl.ts"
+import { jsonOf, objectOf } from "../../core/text/json.ts"
+import type { FeedItem } from "./parse.ts"
+import type { KeyedFeed } from "./parser.ts"
 
-/** Part of the stream's cursor. Times in milliseconds. */
+/** Times in milliseconds. */
 export interface FeedState {
   readonly url: string
   /** Where it has moved to for good. */
@@ -11,9 +17,15 @@ export interface FeedState {
   readonly etag?: string
   readonly modified?: string
   readonly title?: string
+  /** The last poll. */
+  readonly askedAt?: number
   /** The last poll that succeeded. */
   readonly readAt?: number
   readonly nextAt: number
+  /** Until then the server asks to wait. */
+  readonly notBefore?: number
+  /** The last poll that showed no item of the poll before. */
+  readonly missedAt?: number
   readonly intervalMillis: number
   /** In a row. */
   readonly errors: number
@@ -34,6 +46,62 @@ export const newFeed = (url: string, now: number): FeedState => ({
   links: ""
 })
 
+/** As the store has it. */
+export const recordOf = ({ askedAt, readAt, nextAt, missedAt, ...state }: FeedState): FeedRecord => {
+  const { url, title = null, error = null, isGone = false, ...memory } = state
+  return {
+    url,
+    title,
+    askedAt: timeOf(askedAt),
+    readAt: timeOf(readAt),
+    nextAt: fromMillis(nextAt),
+    missedAt: timeOf(missedAt),
+    error,
+    isGone,
+    memory: JSON.stringify(memory)
+  }
+}
+
+export const stateOf = ({
+  url,
+  title,
+  askedAt,
+  readAt,
+  nextAt,
+  missedAt,
+  error,
+  isGone,
+  memory
+}: FeedRecord): FeedState => ({
+  ...newFeed(url, 0),
+  // Written by `recordOf`.
+  ...(objectOf(jsonOf(memory)) as Partial<FeedState> | undefined),
+  nextAt: Date.parse(nextAt),
+  ...(title !== null && { title }),
+  ...(askedAt !== null && { askedAt: Date.parse(askedAt) }),
+  ...(readAt !== null && { readAt: Date.parse(readAt) }),
+  ...(missedAt !== null && { missedAt: Date.parse(missedAt) }),
+  ...(error !== null && { error }),
+  ...(isGone && { isGone })
+})
+
+/** Another account reads it, too: it is asked again as soon as its server allows. */
+export const askedSooner = ({ isGone: _, ...state }: FeedState, now: number): FeedState => ({
+  ...state,
+  nextAt: Math.min(state.nextAt, Math.max(now, mayBeAskedAt(state)))
+})
+
+/** Nobody reads it any more: only when it may be asked again is kept. */
+export const withoutMemory = ({ url, askedAt, notBefore, nextAt }: FeedState): FeedState => ({
+  ...newFeed(url, nextAt),
+  ...(askedAt !== undefined && { askedAt }),
+  ...(notBefore !== undefined && { notBefore })
+})
+
+/** The earliest time at which it may be asked again. */
+const mayBeAskedAt = ({ askedAt, notBefore = 0 }: FeedState): number =>
+  askedAt === undefined ? 0 : Math.max(askedAt + MIN_INTERVAL, notBefore)
+
 export interface Polled {
   readonly state: FeedState
   readonly fresh: ReadonlyArray<FeedItem>
@@ -41,19 +109,15 @@ export interface Polled {
   readonly isJump: boolean
 }
 
-/** After a document. `hash`: short. `minMillis`: what the server asks to wait. */
+/** After a document. `minMillis`: what the server asks to wait. */
 export const afterDocument = (
   state: FeedState,
-  feed: ParsedFeed,
-  {
-    now,
-    minMillis,
-    hash
-  }: { readonly now: number; readonly minMillis: number; readonly hash: (text: string) => string }
+  feed: KeyedFeed,
+  { now, minMillis }: { readonly now: number; readonly minMillis: number }
 ): Polled => {
   const known = new Set(state.ids.split(" "))
   const knownLinks = new Set(state.links.split(" "))
-  const hashed = feed.items.map((item) => ({ item, id: hash(item.id), link: hash(item.url ?? item.title ?? item.id) }))
+  const hashed = Arr.zipWith(feed.items, feed.keys, (item, key) => ({ item, ...key }))
   const isFirst = state.readAt === undefined
   const unknown = hashed.filter(({ id }) => !known.has(id))
   const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length
@@ -63,15 +127,13 @@ export const afterDocument = (
   const share = hashed.length === 0 ? 0 : unknown.length / hashed.length
   const step = isFirst ? 1 : share >= BUSY_SHARE ? 0.5 : unknown.length > 0 ? 0.8 : 1.25
   const intervalMillis = clamp(state.intervalMillis * step, MIN_INTERVAL, MAX_IDLE_INTERVAL)
-  const { error: _, ...rest } = state
   return {
     state: {
-      ...rest,
-      ...(feed.title !== undefined && { title: feed.title }),
-      readAt: now,
+      ...answered(state, now, minMillis),
+      ...(feed.title !== undefined && { title: feed.title.slice(0, MAX_TITLE).toWellFormed() }),
+      ...(isAllNew && !isRewritten && { missedAt: now }),
       intervalMillis,
       nextAt: now + withJitter(clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL), state.url),
-      errors: 0,
       ids: kept(
         hashed.map(({ id }) => id),
         state.ids
@@ -89,9 +151,8 @@ export const afterDocument = (
 /** After 304, or after the same document. */
 export const afterNothingNew = (state: FeedState, now: number, minMillis: number): FeedState => {
   const intervalMillis = clamp(state.intervalMillis * 1.25, MIN_INTERVAL, MAX_IDLE_INTERVAL)
-  const { error: _, ...rest } = state
   const wait = clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL)
-  return { ...rest, readAt: now, errors: 0, intervalMillis, nextAt: now + withJitter(wait, state.url) }
+  return { ...answered(state, now, minMillis), intervalMillis, nextAt: now + withJitter(wait, state.url) }
 }
 
 export const afterFailure = (
@@ -106,9 +167,9 @@ export const afterFailure = (
   const errors = state.errors + 1
   const wait = clamp(Math.max(MIN_INTERVAL * 2 ** Math.min(errors - 1, 9), minMillis), MIN_INTERVAL, MAX_INTERVAL)
   return {
-    ...state,
+    ...asked(state, now, minMillis),
     errors,
-    error: reason,
+    error: reason.slice(0, MAX_REASON).toWellFormed(),
     nextAt: now + withJitter(wait, state.url),
     ...(isGone && { isGone: true as const })
   }
@@ -117,16 +178,30 @@ export const afterFailure = (
 /** A permanent redirect counts after several polls: some servers send one by mistake. */
 export const afterRedirect = (state: FeedState, to: string | undefined): FeedState => {
   const { moving, ...rest } = state
-  if (to === undefined || to === state.movedTo) return rest
+  if (to === undefined || to === state.movedTo || to.length > MAX_URL_LENGTH) return rest
   const polls = moving?.to === to ? moving.polls + 1 : 1
   return polls >= POLLS_UNTIL_MOVED ? { ...rest, movedTo: to } : { ...rest, moving: { to, polls } }
 }
 
 // ---- helpers ----
 
+const timeOf = (millis: number | undefined): Timestamp | null => (millis === undefined ? null : fromMillis(millis))
+
+const asked = ({ notBefore: _, ...state }: FeedState, now: number, minMillis: number): FeedState => ({
+  ...state,
+  askedAt: now,
+  ...(minMillis > 0 && { notBefore: now + Math.min(minMillis, MAX_INTERVAL) })
+})
+
+const answered = ({ error: _, ...state }: FeedState, now: number, minMillis: number): FeedState => ({
+  ...asked(state, now, minMillis),
+  readAt: now,
+  errors: 0
+})
+
 const MINUTE = 60_000
 const DEFAULT_INTERVAL = 15 * MINUTE
-const MIN_INTERVAL = 5 * MINUTE
+export const MIN_INTERVAL = 5 * MINUTE
 const MAX_IDLE_INTERVAL = 60 * MINUTE
 const MAX_INTERVAL = 24 * 60 * MINUTE
 
@@ -134,6 +209,10 @@ const MAX_INTERVAL = 24 * 60 * MINUTE
 const BUSY_SHARE = 0.8
 
 const POLLS_UNTIL_MOVED = 3
+
+/** In characters. */
+const MAX_TITLE = 300
+const MAX_REASON = 500
 
 /** A feed shows some ten items. Those that are gone from it may come back. */
 const MAX_KNOWN = 400

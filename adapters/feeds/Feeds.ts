@@ -1,6 +1,7 @@
 /** The platform `feeds`: RSS, Atom, RDF and JSON feeds, polled and matched in this process. */
-import { Clock, Effect, Layer, Option } from "effect"
+import { Clock, Effect, Layer, Option, type Scope } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { FeedStore } from "../../core/feeds/FeedStore.ts"
 import { feeds } from "../../core/languages/feeds.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
@@ -12,17 +13,19 @@ import type { Addresses } from "../http/addresses.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { heldRules } from "../local/HeldRules.ts"
 import { loading } from "../local/loading.ts"
+import { ownMatching } from "../local/ownMatching.ts"
+import { type Parse, parserThread } from "./parser.ts"
 import { watch } from "./stream.ts"
 
 export const install = (settings: {
   readonly feedUrls: Option.Option<ReadonlyArray<string>>
   readonly feedAddresses: Addresses
-}): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
+}): Installed<Platforms | RuleStore | FeedStore | RecentEvents | Entropy> => ({
   language: feeds,
   rulesPerAccount: Option.none(),
   remote: Option.map(settings.feedUrls, (urls) => ({
-    baseUrl: urls[0] ?? "",
-    layer: layerWith({ urls, addresses: settings.feedAddresses })
+    baseUrl: urls[0] ?? "the feeds that accounts add",
+    layer: layerWith({ urls, addresses: settings.feedAddresses, parser: parserThread, listMillis: LIST_MILLIS })
   })),
   demo: { perSecond: 0.2, make: items, filter: "nasa" }
 })
@@ -30,14 +33,20 @@ export const install = (settings: {
 export const layerWith = (options: {
   readonly urls: ReadonlyArray<string>
   readonly addresses: Addresses
-}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
+  readonly parser: Effect.Effect<Parse, never, Scope.Scope>
+  readonly listMillis: number
+}): Layer.Layer<never, never, Platforms | RuleStore | FeedStore | RecentEvents | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const recent = yield* RecentEvents
       const { sha256: digest } = yield* Entropy
       const held = yield* heldRules(feeds)
-      const { load, unload } = loading(yield* RuleStore, feeds.id, held.register)
+      const rules = yield* RuleStore
+      const { register, unregister, prepare } = ownMatching(held, feeds, rules)
+      const { load, unload } = loading(rules, feeds.id, register)
+      const store = yield* FeedStore
+      const parse = yield* options.parser
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const storeDown = () => new PlatformUnavailable({ platform: feeds.id, reason: "the store cannot be reached" })
 
@@ -47,12 +56,18 @@ export const layerWith = (options: {
         syntax: helpFor(feeds, {}),
         capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: true },
         verify: held.verify,
-        register: held.register,
-        unregister: held.unregister,
+        register,
+        unregister,
         inventory: Effect.zipRight(Effect.mapError(load, storeDown), held.inventory),
-        watch: (from) => watch({ ...options, health, recent, digest, match: held.match, load, unload }, from),
+        watch: () =>
+          watch({ ...options, health, recent, store, digest, parse, match: held.match, prepare, load, unload }),
         status: health.status,
         drainCosts: held.drainCosts
       })
     })
   )
+
+// ---- helpers ----
+
+/** An account that adds a feed waits so long for its first poll. */
+const LIST_MILLIS = 5_000

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http"
 import type { Socket } from "node:net"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { Data, Effect, Option } from "effect"
+import { isAllowedPort } from "../../core/model/webUrl.ts"
 import type { Addresses } from "../http/addresses.ts"
 import { connect, literalRefusal } from "../http/connect.ts"
 import { reasonOf } from "../http/reasons.ts"
@@ -32,6 +33,8 @@ export const fetchFeed = (
   options: {
     readonly addresses: Addresses
     readonly headers: Readonly<Record<string, string>>
+    /** Of the body after decompression. */
+    readonly maxBytes: number
   }
 ): Effect.Effect<Fetched, NotFetched> =>
   Effect.gen(function* () {
@@ -43,13 +46,14 @@ export const fetchFeed = (
       const { statusCode: status = 0, headers } = response
       const location = REDIRECTS.has(status) ? headers.location : undefined
       if (location === undefined) {
-        const body = status === 200 ? yield* bodyOf(response) : new Uint8Array()
+        const body = status === 200 ? yield* bodyOf(response, options.maxBytes) : new Uint8Array()
         return { status, headers, body, url: address, isMoved: redirects > 0 && isPermanent }
       }
       if (redirects === MAX_REDIRECTS) return yield* failed(`it redirects more than ${MAX_REDIRECTS} times`)
       if (!URL.canParse(location, address)) return yield* failed("it redirects to an address that is not valid")
       isPermanent &&= status === 301 || status === 308
       address = new URL(location, address).href
+      if (!isAllowedPort(address)) return yield* failed("it redirects to a port that is not for web pages")
     }
   }).pipe(
     Effect.scoped,
@@ -71,7 +75,6 @@ export const urlRefusal = (text: string, addresses: Addresses): Option.Option<st
 
 const TIMEOUT = "20 seconds"
 const MAX_REDIRECTS = 5
-const MAX_BYTES = 5 * 1024 * 1024
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const failed = (reason: string) => new NotFetched({ reason })
@@ -113,7 +116,7 @@ const send = (socket: Socket, url: URL, headers: Readonly<Record<string, string>
     sent.end()
   })
 
-const bodyOf = (response: IncomingMessage): Effect.Effect<Uint8Array, NotFetched> =>
+const bodyOf = (response: IncomingMessage, maxBytes: number): Effect.Effect<Uint8Array, NotFetched> =>
   Effect.async((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0
@@ -134,7 +137,7 @@ const bodyOf = (response: IncomingMessage): Effect.Effect<Uint8Array, NotFetched
     body.on("data", (chunk: Uint8Array) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > MAX_BYTES) finish(failed(`it is larger than ${MAX_BYTES / 1024 / 1024} MB`))
+      if (size > maxBytes) finish(failed(`it is larger than ${maxBytes / 1024 / 1024} MB`))
     })
     body.on("end", () => finish(Effect.succeed(Buffer.concat(chunks))))
     body.on("error", (cause) => finish(failed(reasonOf(cause))))

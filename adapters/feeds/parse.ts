@@ -29,10 +29,14 @@ export interface ParsedFeed {
   readonly items: ReadonlyArray<FeedItem>
 }
 
-/** `baseUrl` resolves relative links. Left: why it is not a feed. */
+/** `baseUrl` resolves relative links. `maxItems`: the first ones of the feed. Left: why it is not a feed. */
 export const parseFeed = (
   text: string,
-  { baseUrl, digest }: { readonly baseUrl: string; readonly digest: (text: string) => string }
+  {
+    baseUrl,
+    maxItems = MAX_ITEMS,
+    digest
+  }: { readonly baseUrl: string; readonly maxItems?: number; readonly digest: (text: string) => string }
 ): Either.Either<ParsedFeed, string> => {
   if (/^\s*(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 2_000))) {
     return Either.left("it is a web page, not a feed: look for the address of its feed")
@@ -47,7 +51,7 @@ export const parseFeed = (
       const title = plain(channel["title"])
       const language = textOf(channel["language"]) ?? textOf(objectOf(channel["dc"])?.["language"])
       const ttlMinutes = numberOf(channel["ttl"])
-      const found = objectsOf(channel["items"] ?? channel["entries"]).slice(0, MAX_ITEMS)
+      const found = objectsOf(channel["items"] ?? channel["entries"]).slice(0, maxItems)
       return {
         format,
         ...(title !== undefined && { title }),
@@ -65,6 +69,9 @@ const MAX_ITEMS = 2_000
 
 /** Of the text that is kept of an item. */
 const MAX_TEXT = 10_000
+
+/** Authors, categories and files of an item. */
+const MAX_LIST = 100
 
 const toItem = (
   item: JsonObject,
@@ -88,11 +95,11 @@ const toItem = (
     ...(title !== undefined && { title }),
     ...(summary !== "" && { summary: summary.slice(0, MAX_TEXT).toWellFormed() }),
     link_texts: html.flatMap(linkTextsOf),
-    authors: authorsOf(item),
-    categories: categoriesOf(item),
+    authors: authorsOf(item).slice(0, MAX_LIST),
+    categories: categoriesOf(item).slice(0, MAX_LIST),
     ...(published !== undefined && { published }),
     ...(language !== undefined && { language }),
-    enclosures: enclosuresOf(item)
+    enclosures: enclosuresOf(item).slice(0, MAX_LIST)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Platforms that run in process, on events that callers publish. */
-import { Clock, Context, Effect, Either, Layer, Option, Queue, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Queue, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { EventRoom } from "../../core/disk/EventRoom.ts"
 import type { Language } from "../../core/languages/Language.ts"
@@ -11,7 +11,7 @@ import { helpFor, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { type HeldRules, heldRules } from "./HeldRules.ts"
-import { OwnRules } from "./OwnRules.ts"
+import { ownMatching } from "./ownMatching.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -78,13 +78,7 @@ const makePlatform = (
     const since = clock.unsafeCurrentTimeMillis()
     let lastEventAt: number | undefined
 
-    const own = new OwnRules({
-      ...held,
-      all: held.rules,
-      held: held.texts,
-      emptyRules: () => held.emptyRules(false),
-      textsOf: (account, among) => store.textsOf(account, id, among)
-    })
+    const own = ownMatching(held, language, store)
 
     const platform: Platform = {
       id,
@@ -92,18 +86,8 @@ const makePlatform = (
       syntax: helpFor(language, ruleLimits(rulesPerAccount)),
       capabilities: { rulesPerAccount, isRemote: false, sendsAlive: false, hasDemoFeed },
       verify: held.verify,
-      register: (texts) =>
-        Effect.tap(held.register(texts), (outcomes) =>
-          Effect.sync(() => {
-            for (const outcome of outcomes) if (Either.isRight(outcome)) own.registered(outcome.right.translatedValue)
-          })
-        ),
-      unregister: (platformRuleIds) =>
-        Effect.tap(held.unregister(platformRuleIds), () =>
-          Effect.sync(() => {
-            for (const platformRuleId of platformRuleIds) own.unregistered(platformRuleId)
-          })
-        ),
+      register: own.register,
+      unregister: own.unregister,
       inventory: held.inventory,
       // Chunks of at most 200: the embedded store blocks the process while it writes.
       watch: () =>

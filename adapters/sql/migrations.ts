@@ -717,6 +717,32 @@ export const migrations = {
     )`
     yield* sql`create index stored_posts_of_author on stored_posts (platform, author, at)`
     yield* sql`create index stored_posts_by_age on stored_posts (noted_at)`
+  }),
+
+  "0029_feeds": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create table account_feeds (
+      account_id uuid not null references accounts,
+      url text not null,
+      added_at timestamptz(3) not null,
+      primary key (account_id, url)
+    )`
+    yield* sql`create index account_feeds_by_url on account_feeds (url)`
+    // One row, which changes with each change of the table above.
+    yield* sql`create table feed_list (only_row boolean primary key check (only_row), version bigint not null)`
+    yield* sql`insert into feed_list values (true, 0)`
+    // What is known of a feed, for all who read it. `memory` is for the reader of feeds only.
+    yield* sql`create table feed_records (
+      url text primary key,
+      title text,
+      asked_at timestamptz(3),
+      read_at timestamptz(3),
+      next_at timestamptz(3) not null,
+      missed_at timestamptz(3),
+      error text,
+      is_gone boolean not null,
+      memory text not null
+    )`
   })
 }
 
@@ -741,7 +767,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0025_indexes_for_pages": true,
   "0026_grants": true,
   "0027_subscriptions": true,
-  "0028_stored_posts": true
+  "0028_stored_posts": true,
+  "0029_feeds": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -7,6 +7,7 @@ import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { Disk } from "../../core/disk/Disk.ts"
+import type { FeedStore } from "../../core/feeds/FeedStore.ts"
 import type { GrantStore } from "../../core/grants/GrantStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
@@ -18,6 +19,7 @@ import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
 import * as SqlClaimStore from "./SqlClaimStore.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
+import * as SqlFeedStore from "./SqlFeedStore.ts"
 import * as SqlGrantStore from "./SqlGrantStore.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlLimitStore from "./SqlLimitStore.ts"
@@ -37,6 +39,7 @@ export const layer: Layer.Layer<
   | StreamStore
   | KeyStore
   | GrantStore
+  | FeedStore
   | EventLog
   | WebhookStore
   | LimitStore
@@ -54,6 +57,7 @@ export const layer: Layer.Layer<
   SqlStreamStore.layer,
   SqlKeyStore.layer,
   SqlGrantStore.layer,
+  SqlFeedStore.layer,
   SqlEventLog.layer,
   SqlWebhookStore.layer,
   SqlLimitStore.layer,

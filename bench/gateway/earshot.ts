@@ -13,6 +13,7 @@ import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
+import { FeedStore } from "../../core/feeds/FeedStore.ts"
 import { GrantStore } from "../../core/grants/GrantStore.ts"
 import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
@@ -70,7 +71,8 @@ const otherStores = Layer.mergeAll(
   Layer.mock(PostCounts, {}),
   Layer.mock(ShadowStore, {}),
   Layer.mock(ClaimStore, {}),
-  Layer.mock(GrantStore, {})
+  Layer.mock(GrantStore, {}),
+  Layer.mock(FeedStore, {})
 )
 
 /** A limit that is never reached: requests are counted, and answers have the headers. */
@@ -83,6 +85,7 @@ const limits = {
   webhooks: 0,
   subscriptions: 0,
   challenges: 0,
+  feeds: 0,
   matches: 0,
   bytes: 0
 }

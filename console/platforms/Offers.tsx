@@ -35,7 +35,7 @@ const OFFERS: Readonly<Record<string, ComponentChildren>> = {
   ),
   feeds: (
     <>
-      RSS, Atom and JSON feeds, free: <code>EARSHOT_FEEDS=https://example.org/feed.xml</code>
+      RSS, Atom and JSON feeds, free: <code>EARSHOT_FEEDS=on</code>. Every account can then add feeds.
     </>
   ),
   wikimedia: (

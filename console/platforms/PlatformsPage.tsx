@@ -4,6 +4,7 @@ import { problemOf, useTRPC } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
+import { Feeds } from "./Feeds.tsx"
 import { Offers } from "./Offers.tsx"
 import { PlatformCard } from "./PlatformCard.tsx"
 
@@ -22,6 +23,7 @@ export const PlatformsPage = () => {
       {data?.platforms.map((platform) => (
         <PlatformCard key={platform.platform} status={platform} />
       ))}
+      {data?.platforms.some(({ platform }) => platform === "feeds") === true && <Feeds />}
       {data !== undefined && <Offers platforms={data.platforms} />}
     </>
   )

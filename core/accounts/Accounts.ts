@@ -1,5 +1,6 @@
 /** The account use cases: its limits with what is used of them, and what the operator does: list accounts, change a limit. */
 import { Array as Arr, Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { FeedStore } from "../feeds/FeedStore.ts"
 import { isActive } from "../keys/Key.ts"
 import { KeyStore } from "../keys/KeyStore.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
@@ -56,7 +57,7 @@ export class Accounts extends Context.Tag("core/Accounts")<
   static readonly layer: Layer.Layer<
     Accounts,
     never,
-    Quotas | RuleStore | WebhookStore | MatchStore | Platforms | KeyStore
+    Quotas | RuleStore | WebhookStore | MatchStore | FeedStore | Platforms | KeyStore
   > = Layer.effect(
     Accounts,
     Effect.gen(function* () {
@@ -64,6 +65,7 @@ export class Accounts extends Context.Tag("core/Accounts")<
       const rules = yield* RuleStore
       const webhooks = yield* WebhookStore
       const matches = yield* MatchStore
+      const feeds = yield* FeedStore
       const platforms = yield* Platforms
       const keys = yield* KeyStore
 
@@ -86,6 +88,8 @@ export class Accounts extends Context.Tag("core/Accounts")<
               webhooks.list(account),
               (all) => all.filter(({ subscription }) => Option.isSome(subscription)).length
             )
+          case "feeds":
+            return feeds.count(account)
           case "matches":
           case "bytes":
             return Effect.map(matches.usage(account), (usage) => usage[name])

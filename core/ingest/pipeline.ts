@@ -228,6 +228,7 @@ class Writer {
         for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
         yield* this.store(intact, { progress, previous, fannedOut })
         yield* this.withdraw(withdrawn)
+        for (const item of items) if (item._tag === "Alive" && item.ack !== undefined) yield* item.ack
         yield* Deferred.succeed(stored, undefined)
       })
     })

@@ -84,6 +84,13 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
+/** The account has not added it. */
+export class FeedNotFound extends Schema.TaggedError<FeedNotFound>()("FeedNotFound", { url: Schema.String }) {
+  override get message() {
+    return cannotFind("feed", this.url)
+  }
+}
+
 /** The same for an unknown, malformed or expired id and for another account's. */
 export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNotFound", { matchId: Schema.String }) {
   override get message() {
@@ -128,6 +135,15 @@ export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReach
     const { name, limit, used, retryAfterSeconds } = this
     const remedy = retryAfterSeconds === undefined ? "free some" : `try again in ${retryAfterSeconds} seconds`
     return `The account has reached its limit "${name}": ${used} of ${limit} are used; ${remedy}, or ask the operator for a higher limit`
+  }
+}
+
+/** The server's limit for the feeds of all accounts. */
+export class FeedLimitReached extends Schema.TaggedError<FeedLimitReached>()("FeedLimitReached", {
+  limit: Schema.Number
+}) {
+  override get message() {
+    return `The accounts of this server have ${this.limit} feeds, and it reads no more: ask the operator to read it for all accounts with EARSHOT_FEEDS`
   }
 }
 
@@ -351,7 +367,9 @@ export type CoreError =
   | PermissionDenied
   | RuleNotFound
   | WebhookNotFound
+  | FeedNotFound
   | LimitReached
+  | FeedLimitReached
   | MatchNotFound
   | EventNotFound
   | CursorExpired
@@ -399,7 +417,7 @@ const KEY_PROBLEMS = {
 }
 
 /** Says so if the id is one of another kind. */
-const cannotFind = (what: "rule" | "webhook" | "match" | "key" | "grant", id: string): string => {
+const cannotFind = (what: "rule" | "webhook" | "feed" | "match" | "key" | "grant", id: string): string => {
   const kind = kindOf(id)
   const isOther = kind !== undefined && kind !== `a ${what}`
   return `Cannot find ${what} "${id}"${isOther ? `: this is the id of ${kind}` : ""}`

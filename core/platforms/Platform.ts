@@ -142,8 +142,16 @@ export type GapCause = typeof GapCause.Type
 /** A signal of a platform's stream, in order. Times are in milliseconds. */
 export type Signal =
   | { readonly _tag: "Event"; readonly delivery: Delivery }
-  /** The stream showed at `at` that it is open. Everything before was delivered. `cursor`: see `Delivery`. */
-  | { readonly _tag: "Alive"; readonly at: number; readonly cursor?: Option.Option<string> }
+  /**
+   * The stream showed at `at` that it is open. Everything before was delivered. `cursor`: see `Delivery`. `ack` runs once
+   * everything before is durable.
+   */
+  | {
+      readonly _tag: "Alive"
+      readonly at: number
+      readonly cursor?: Option.Option<string>
+      readonly ack?: Effect.Effect<void>
+    }
   /**
    * The platform is watched. If `since` is before `at`, it replays the events since then, until `CaughtUp`. `askedSince`:
    * it was asked for the events since then, without guarantee; `Replayed` follows if there is evidence.

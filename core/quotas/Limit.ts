@@ -15,11 +15,15 @@ const limits = {
   webhooks: "Webhooks",
   subscriptions: "Subscriptions of MCP clients to events",
   challenges: "Challenges of callback URLs per minute, before a subscription",
+  feeds: "Feeds that the account has added",
   matches: "Stored matches; over the limit, the oldest are deleted",
   bytes: "Bytes of stored matches; over the limit, the oldest are deleted"
 } as const
 
 type PlainLimit = keyof typeof limits
+
+/** The platforms without which a limit does not exist. */
+const onlyWith: Partial<Readonly<Record<PlainLimit, PlatformId>>> = { feeds: "feeds" }
 
 const windowLimits = ["requests", "checks", "matching", "events", "challenges"] as const
 
@@ -45,6 +49,9 @@ export const platformOf = (name: `rules.${PlatformId}`): PlatformId => name.slic
 /** The names of all limits of a server with these platforms. */
 export const limitNames = (platforms: ReadonlyArray<PlatformId>): ReadonlyArray<LimitName> => [
   // `keys` returns strings; these are the keys of the table.
-  ...(Object.keys(limits) as ReadonlyArray<PlainLimit>),
+  ...(Object.keys(limits) as ReadonlyArray<PlainLimit>).filter((name) => {
+    const platform = onlyWith[name]
+    return platform === undefined || platforms.includes(platform)
+  }),
   ...platforms.map(rulesOn)
 ]

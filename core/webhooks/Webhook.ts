@@ -6,33 +6,16 @@ import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
-import { truncated } from "../text/truncated.ts"
+import { webUrl } from "../model/webUrl.ts"
 
 const MAX_RULES = 100
-const MAX_URL_LENGTH = 2_000
 
-const ALLOWED_PORTS = "80, 443, and those from 1024 on that no other well-known service uses"
-
-export const CallbackUrl = Schema.String.pipe(
-  Schema.filter(
-    (text) =>
-      text.length <= MAX_URL_LENGTH || `Is too long: ${text.length} characters, at most ${MAX_URL_LENGTH} are allowed`
-  ),
-  Schema.filter((text) => isWebUrl(text) || describeNotWebUrl(text)),
-  Schema.filter(
-    (text) =>
-      isAllowedPort(text) ||
-      `Has the port ${new URL(text).port}, which webhooks may not use: they may use ${ALLOWED_PORTS}`
-  ),
-  Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed"),
-  Schema.filter((text) => !text.includes("#") || 'Has a fragment ("#…"), which HTTP does not send: remove it')
-).annotations({
-  jsonSchema: {
-    type: "string",
-    format: "uri",
-    maxLength: MAX_URL_LENGTH,
-    description: `Where to send the messages. Ports: ${ALLOWED_PORTS}`
-  }
+export const CallbackUrl = webUrl({
+  example: "https://example.com/hooks",
+  who: "webhooks",
+  credentials: "remove it, messages are signed",
+  description: "Where to send the messages",
+  hasFragment: false
 })
 
 export const WebhookEvent = Schema.Literal("match", "match.redacted", "coverage.gap").annotations({
@@ -162,48 +145,3 @@ export const ReplayRequest = Schema.Struct({
   )
 })
 export type ReplayRequest = typeof ReplayRequest.Type
-
-// ---- helpers ----
-
-/** The ports from 1024 on that browsers block, and those of databases, queues and remote administration. */
-const servicePorts: ReadonlySet<number> = new Set([
-  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697],
-  ...[10080, 1433, 1521, 2375, 2376, 2379, 2380, 3306, 3389, 5432, 5672, 5900, 5984, 6379, 9042, 9092, 9200, 9300],
-  ...[10250, 11211, 27017, 27018, 27019]
-])
-
-function isWebUrl(text: string): boolean {
-  return /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text)
-}
-
-const LIKE_THIS = "Expected a URL like https://example.com/hooks"
-
-function describeNotWebUrl(text: string): string {
-  // In "localhost:8080" the port follows, and there is no scheme.
-  const scheme = /^([a-z][a-z\d+.-]*):(?!\d)/i.exec(text)?.[1]
-  if (scheme !== undefined && !/^https?$/i.test(scheme)) {
-    return `${LIKE_THIS}, got the scheme "${truncated(scheme, MAX_SCHEME)}": only https and http are allowed`
-  }
-  if (/^https?:\/\/([/?#:]|$)/i.test(text)) return `${LIKE_THIS}, got no host`
-  const port = /^https?:\/\/[^/?#]*:(\d+)([/?#]|$)/i.exec(text)?.[1]
-  if (port !== undefined && Number(port) > MAX_PORT) {
-    return `${LIKE_THIS}, got the port ${truncated(port, MAX_SCHEME)}, above ${MAX_PORT}: webhooks may use ${ALLOWED_PORTS}`
-  }
-  return `${LIKE_THIS}, which starts with https:// or http:// and a host`
-}
-
-const MAX_PORT = 65_535
-
-/** In characters of a message. */
-const MAX_SCHEME = 20
-
-/** Messages must not reach services that are not for HTTP. A webhook that exists already keeps its port. */
-function isAllowedPort(text: string): boolean {
-  const { port } = new URL(text)
-  return port === "" || port === "80" || port === "443" || (Number(port) >= 1_024 && !servicePorts.has(Number(port)))
-}
-
-function hasCredentials(text: string): boolean {
-  const { username, password } = new URL(text)
-  return username !== "" || password !== ""
-}

@@ -1,7 +1,7 @@
 /** The REST routes of all operations. */
 import { Effect, Either, Option, SchemaAST } from "effect"
 import { type AnyContract, changesState } from "../../api/Contract.ts"
-import { allContracts } from "../../api/contracts.ts"
+import { allContractsWith } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
@@ -13,7 +13,7 @@ import { readJson } from "./body.ts"
 import { type KeyedRoute, replyOf, type Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
-  allContracts.map((contract) => routeOf(contract, schemas))
+  allContractsWith(schemas.platforms ?? []).map((contract) => routeOf(contract, schemas))
 
 /** The query parameters. A repeated one becomes an array, which the decoder refuses. */
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {

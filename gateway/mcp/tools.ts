@@ -31,6 +31,7 @@ import { describeExplanation, describeRuleHits, treatExplanation } from "./descr
 import { describeHistogram, ShownHistogram, shownHistogram } from "./describeHistogram.ts"
 import { describeSyntax } from "./describeSyntax.ts"
 import { excerptFinder } from "./excerpts.ts"
+import { feedTools } from "./feedTools.ts"
 import { Form, makeForms, ShownMatch } from "./matchForms.ts"
 import { ruleTools } from "./ruleTools.ts"
 import { treatChecks, treatMatch, treatMatches } from "./structured.ts"
@@ -143,6 +144,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       text: describeRules
     }),
     ...ruleTools(maker, { readOnly, forms }),
+    ...feedTools(maker, { readOnly, languages }),
     tool({
       name: "delete_rule",
       title: "Delete a rule",

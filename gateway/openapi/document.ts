@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { generateOpenApiDocument } from "trpc-to-openapi"
 import { type AnyContract, changesState } from "../../api/Contract.ts"
-import { allContracts } from "../../api/contracts.ts"
+import { allContractsWith } from "../../api/contracts.ts"
 import { ErrorDetails } from "../../api/ErrorDetails.ts"
 import { platformSchemas } from "../../api/platformSchemas.ts"
 import { RedactRequest, RedactResult } from "../../core/compliance/Redactions.ts"
@@ -37,7 +37,8 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     }
   })
   const paths = generated.paths as Record<string, Record<string, Json>>
-  for (const operation of allContracts) {
+  const operations = allContractsWith(schemas.platforms ?? [])
+  for (const operation of operations) {
     const documented = paths[operation.path]?.[operation.method.toLowerCase()]
     if (documented !== undefined) addExamplesAndErrors(operation, documented)
   }
@@ -59,7 +60,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     security: [{ apiKey: [] }],
-    tags,
+    tags: tags.filter(({ name }) => name === "local" || operations.some(({ tag }) => tag === name)),
     paths,
     webhooks,
     components: {
@@ -187,6 +188,7 @@ const tags = [
   { name: "keys", description: "API keys of the account" },
   { name: "grants", description: "What OAuth clients may do for the account" },
   { name: "account", description: "Limits of the account, and what is used of them" },
+  { name: "feeds", description: "Feeds that are read for the account" },
   { name: "local", description: "Events for the platforms that run in process" }
 ]
 

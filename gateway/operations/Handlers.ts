@@ -4,6 +4,7 @@ import type { AnyContract } from "../../api/Contract.ts"
 import type { Accounts } from "../../core/accounts/Accounts.ts"
 import type { Backtests } from "../../core/backtests/Backtests.ts"
 import type { Explanations } from "../../core/explanations/Explanations.ts"
+import type { Feeds } from "../../core/feeds/Feeds.ts"
 import type { Grants } from "../../core/grants/Grants.ts"
 import type { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import type { Keys } from "../../core/keys/Keys.ts"
@@ -29,6 +30,7 @@ export type Services =
   | Backtests
   | Status
   | Webhooks
+  | Feeds
   | Subscriptions
   | Keys
   | Grants

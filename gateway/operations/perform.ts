@@ -1,12 +1,13 @@
 /** Runs operations. */
 import { Effect, Option } from "effect"
 import type { AnyContract, Contract } from "../../api/Contract.ts"
-import { contracts } from "../../api/contracts.ts"
+import { contracts, contractsOfPlatforms } from "../../api/contracts.ts"
 import { type Answered, Idempotency } from "../../core/idempotency/Idempotency.ts"
 import type { CoreError } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
 import { accountHandlers } from "./account.ts"
+import { feedHandlers } from "./feeds.ts"
 import { grantHandlers } from "./grants.ts"
 import type { Handler, Handlers, Services } from "./Handlers.ts"
 import type { Asked } from "./idempotency.ts"
@@ -30,20 +31,23 @@ export const perform = <A, I, O, OI>(
 
 // ---- helpers ----
 
-const handlers: { readonly [Noun in keyof typeof contracts]: Handlers<(typeof contracts)[Noun]> } = {
+const nouns = { ...contracts, ...contractsOfPlatforms }
+
+const handlers: { readonly [Noun in keyof typeof nouns]: Handlers<(typeof nouns)[Noun]> } = {
   rules: ruleHandlers,
   matches: matchHandlers,
   platforms: platformHandlers,
   webhooks: webhookHandlers,
   account: accountHandlers,
   keys: keyHandlers,
-  grants: grantHandlers
+  grants: grantHandlers,
+  feeds: feedHandlers
 }
 
 type AnyHandler = Handler<unknown, unknown>
 
 const byContract = new Map<AnyContract, AnyHandler>(
-  Object.entries(contracts).flatMap(([noun, group]) => {
+  Object.entries(nouns).flatMap(([noun, group]) => {
     const ofNoun = handlers[noun as keyof typeof handlers] as Readonly<Record<string, AnyHandler>>
     return Object.entries<AnyContract>(group).map(([name, contract]) => [contract, ofNoun[name] as AnyHandler] as const)
   })

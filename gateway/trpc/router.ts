@@ -18,7 +18,7 @@ import {
   type Types
 } from "effect"
 import { type AnyContract, type Contract, changesState } from "../../api/Contract.ts"
-import { contracts } from "../../api/contracts.ts"
+import { type contracts, type contractsOfPlatforms, contractsWith } from "../../api/contracts.ts"
 import type { PlatformSchemas } from "../../api/platformSchemas.ts"
 import { asActor, type Scope } from "../../core/keys/Key.ts"
 import { admitCall, checkScope } from "../auth.ts"
@@ -73,23 +73,34 @@ const t = initTRPC
   })
 
 /** Fills `named` with the JSON Schemas that the router refers to. */
-export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
+export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =>
+  // Clients know the operations of every server; the console asks first which platforms this one has.
+  t.router<Omit<AllProcedures, keyof typeof contractsOfPlatforms>>(proceduresOn(schemas, named))
+
+export type AppRouter = ReturnType<typeof makeRouter>
+
+/** With the operations that only servers with some platform have. */
+export type RouterOfPlatforms = ReturnType<typeof t.router<AllProcedures>>
+
+// ---- helpers ----
+
+type AllProcedures = ReturnType<typeof proceduresOn>
+
+const proceduresOn = (schemas: PlatformSchemas, named: NamedSchemas) => {
   const { ofContract, subscription } = procedures(schemas, named)
   // tRPC infers procedure types from parsers, but cannot resolve generic ones: `Procedures` writes them out.
-  const derived = Rec.map(contracts, (group) => Rec.map<string, AnyContract, unknown>(group, ofContract)) as Procedures
-  return t.router({
+  const derived = Rec.map(contractsWith(schemas.platforms ?? []), (group) =>
+    Rec.map<string, AnyContract, unknown>(group, ofContract)
+  ) as Procedures
+  return {
     ...derived,
     matches: {
       ...derived.matches,
       watch: subscription(WatchMessage, matchOf, WATCH_DESCRIPTION),
       events: subscription(EventMessage, eventOf, EVENTS_DESCRIPTION)
     }
-  })
+  }
 }
-
-export type AppRouter = ReturnType<typeof makeRouter>
-
-// ---- helpers ----
 
 /** `void` lets clients omit an argument without fields, or with optional fields only. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
@@ -103,10 +114,12 @@ const withScope = (needed: Scope) =>
     return next()
   })
 
+type Nouns = typeof contracts & typeof contractsOfPlatforms
+
 /** Not `readonly`, which clients would see in the types that they infer. */
 type Procedures = {
-  [Noun in keyof typeof contracts]: {
-    -readonly [Name in keyof (typeof contracts)[Noun]]: ProcedureOf<(typeof contracts)[Noun][Name]>
+  [Noun in keyof Nouns]: {
+    -readonly [Name in keyof Nouns[Noun]]: ProcedureOf<Nouns[Noun][Name]>
   }
 }
 

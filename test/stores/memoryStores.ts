@@ -5,6 +5,7 @@ import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StoredPosts } from "../../core/compliance/StoredPosts.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
+import type { FeedStore } from "../../core/feeds/FeedStore.ts"
 import type { GrantStore } from "../../core/grants/GrantStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
@@ -15,6 +16,7 @@ import type { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { memoryClaims } from "./memoryClaims.ts"
 import { memoryEvents } from "./memoryEvents.ts"
+import { memoryFeeds } from "./memoryFeeds.ts"
 import { memoryGrants } from "./memoryGrants.ts"
 import { memoryKeys } from "./memoryKeys.ts"
 import { memoryLimits } from "./memoryLimits.ts"
@@ -33,6 +35,7 @@ export type Stores =
   | StreamStore
   | KeyStore
   | GrantStore
+  | FeedStore
   | EventLog
   | WebhookStore
   | LimitStore
@@ -45,6 +48,7 @@ export type Stores =
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   memoryWebhooks,
   memoryEvents,
+  memoryFeeds,
   memoryLimits,
   memoryLookUpRounds,
   memoryStoredPosts,

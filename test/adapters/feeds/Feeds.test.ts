@@ -1,21 +1,12 @@
 /** The stream of feeds, from real sockets: what is new is delivered once, and what may be missing is reported. */
 import type { ServerResponse } from "node:http"
-import process from "node:process"
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Clock, Context, Effect, Either, Exit, Layer, Logger, Option, Scope, Stream, TestClock } from "effect"
-import { layerWith } from "../../../adapters/feeds/Feeds.ts"
+import { Effect, TestClock } from "effect"
 import { Addresses } from "../../../adapters/http/addresses.ts"
-import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import { Entropy } from "../../../core/model/Entropy.ts"
-import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
-import { settle } from "../../simulator/stage.ts"
-import { memoryEvents } from "../../stores/memoryEvents.ts"
-import { memoryRules } from "../../stores/memoryRules.ts"
 import { startReceiver } from "../webhooks/receiver.ts"
-import { cursorIn, idsIn } from "../wikimedia/platform.ts"
-
-const NOW = Date.UTC(2026, 10, 15, 12)
+import { idsIn } from "../wikimedia/platform.ts"
+import { answered, gapsIn, NOW, pass, site, watched } from "./site.ts"
 
 describe("the stream of feeds", () => {
   it.scoped("delivers new items once, not those of the first poll, with conditional requests", () =>
@@ -48,11 +39,10 @@ describe("the stream of feeds", () => {
       on.show("1")
       const first = yield* watched(on.url)
       yield* pass(1)
-      const cursor = cursorIn(first.signals)
       yield* first.stop
       on.show("2", "1")
       yield* TestClock.adjust("3 hours")
-      const second = yield* watched(on.url, cursor)
+      const second = yield* watched(on.url, { store: first.store })
       yield* pass(1)
       assert.deepStrictEqual(idsIn(second.signals), [`${on.url} 2`])
       assert.deepInclude(second.signals[0], { _tag: "Watching", since: NOW })
@@ -162,6 +152,11 @@ describe("the stream of feeds", () => {
       (response) => response.writeHead(302, { location: "http://a:b@example.org/" }).end(),
       /password/
     ],
+    [
+      "a redirect to another service",
+      (response) => response.writeHead(302, { location: "http://127.0.0.1:22/" }).end(),
+      /a port that is not for web pages/
+    ],
     ["a redirect to itself", (response) => response.writeHead(302, { location: "/" }).end(), /more than 5 times/]
   ]
   for (const [what, answer, reason] of refusals) {
@@ -180,97 +175,12 @@ describe("the stream of feeds", () => {
   it.scoped("does not call a private address that the operator does not allow", () =>
     Effect.gen(function* () {
       const on = yield* site()
-      const { status } = yield* watched(
-        on.url,
-        Option.none(),
-        new Addresses({ who: "feeds", setting: "EARSHOT_FEED_ALLOW" })
-      )
+      const { status } = yield* watched(on.url, {
+        addresses: new Addresses({ who: "feeds", setting: "EARSHOT_FEED_ALLOW" })
+      })
       yield* pass(1)
       assert.lengthOf(on.received, 0)
       assert.include((yield* status).detail, '"127.0.0.1" is a loopback address')
     })
   )
 })
-
-// ---- helpers ----
-
-/** A publisher whose feed the test writes. */
-const site = () =>
-  Effect.gen(function* () {
-    const state = {
-      status: 200,
-      headers: {} as Record<string, string>,
-      ids: [] as ReadonlyArray<string>,
-      idPrefix: "",
-      isDown: false
-    }
-    const { received, url } = yield* startReceiver((_, response) => {
-      if (state.isDown) return void response.destroy()
-      response.writeHead(state.status, { "content-type": "application/rss+xml", ...state.headers })
-      response.end(state.status === 200 ? rss(state.ids, state.idPrefix) : "")
-    })
-    return Object.assign(state, {
-      received,
-      url: `${url}/feed.xml`,
-      show: (...ids: ReadonlyArray<string>) => {
-        state.ids = ids
-      }
-    })
-  })
-
-const rss = (ids: ReadonlyArray<string>, prefix: string) =>
-  `<rss version="2.0"><channel><title>News</title>${ids
-    .map(
-      (id) => `<item><guid>${prefix}${id}</guid><link>https://example.org/${id}</link><title>Storm ${id}</title></item>`
-    )
-    .join("")}</channel></rss>`
-
-const local = Either.getOrThrow(Addresses.parse("127.0.0.0/8", { who: "feeds", setting: "EARSHOT_FEED_ALLOW" }))
-
-/** On the test clock, with a rule for every item. */
-const watched = (urls: string, cursor: Option.Option<string> = Option.none(), addresses = local) =>
-  Effect.gen(function* () {
-    if (Option.isNone(cursor)) yield* TestClock.setTime(NOW)
-    const services = Layer.mergeAll(Platforms.layer, memoryRules, Entropy.layerCounting, recentEvents)
-    const quiet = Logger.replace(Logger.defaultLogger, Logger.none)
-    const context = yield* Layer.build(Layer.provideMerge(layerWith({ urls: urls.split(","), addresses }), services))
-    const platform = yield* Effect.orDie(Context.get(context, Platforms).get("feeds"))
-    yield* Effect.orDie(platform.register(["storm"]))
-    const signals: Array<Signal> = []
-    const scope = yield* Scope.make()
-    yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
-    yield* Stream.runForEachChunk(platform.watch(cursor).pipe(Stream.provideSomeLayer(quiet)), (chunk) =>
-      Effect.sync(() => void signals.push(...Chunk.toReadonlyArray(chunk)))
-    ).pipe(Effect.forkIn(scope))
-    return { signals, status: platform.status, stop: Scope.close(scope, Exit.void) }
-  })
-
-const gapsIn = (signals: ReadonlyArray<Signal>) =>
-  signals.flatMap((signal) => (signal._tag === "Lost" || signal._tag === "Suspected" ? [signal] : []))
-
-/** Waits until no request is under way: real sockets need real time. Between two redirects there is none for a moment. */
-const answered = Effect.gen(function* () {
-  for (let quiet = 0; quiet < 3; quiet++) {
-    yield* settle
-    yield* Effect.promise(() => new Promise((resume) => setTimeout(resume, 1)))
-    if (process.getActiveResourcesInfo().some((name) => /^TCP(?:Socket|Connect)|^ZLIB/i.test(name))) quiet = 0
-  }
-})
-
-/** From one pending sleep to the next: a request must not run out of time before it is answered. */
-const pass = (seconds: number) =>
-  Effect.gen(function* () {
-    yield* answered
-    const end = (yield* Clock.currentTimeMillis) + seconds * 1_000
-    for (;;) {
-      const now = yield* Clock.currentTimeMillis
-      if (now >= end) return
-      const due = Chunk.filter(yield* TestClock.sleeps(), (at) => at > now)
-      yield* TestClock.setTime(Math.min(end, ...due))
-      yield* answered
-    }
-  })
-
-const recentEvents = Layer.scopedContext(
-  Effect.withClock(Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(memoryEvents))), Clock.make())
-)

@@ -63,7 +63,7 @@ describe("migrate", () => {
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const downgrade = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches, match_counts, generations, grant_tokens, grants, grant_secret, stored_posts;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches, match_counts, generations, grant_tokens, grants, grant_secret, stored_posts, account_feeds, feed_list, feed_records;
           drop function matches_changed cascade;
           drop function take_turn;
           drop aggregate minute_counts(integer);

@@ -174,10 +174,11 @@ describe("Ingest", () => {
 
   it.scoped("retries while the store is down, and acknowledges nothing before the write", () =>
     Effect.gen(function* () {
-      const { deliver, acked } = yield* platformX
+      const { deliver, signal, acked } = yield* platformX
       yield* activeRule
       const working = yield* MatchStore
       const failing = { left: 3 }
+      let isAliveAcked = false
       const insert: typeof working.insert = (matches, progress) =>
         Effect.suspend(() =>
           failing.left-- > 0
@@ -186,13 +187,17 @@ describe("Ingest", () => {
         )
       yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* deliver("1")
+      const ack = Effect.sync(() => {
+        isAliveAcked = true
+      })
+      yield* signal({ _tag: "Alive", at: 1, ack })
       yield* settled
-      assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
+      assert.deepStrictEqual([yield* acked, yield* stored, isAliveAcked], [[], [], false])
       const record = yield* Effect.flatMap(StreamStore, ({ load }) => load("x"))
       assert.isTrue(Option.isNone(Option.flatMap(record, ({ cursor }) => cursor)), "the cursor does not move")
       yield* TestClock.adjust("1 minute")
       yield* settled
-      assert.deepStrictEqual(yield* acked, ["1"])
+      assert.deepStrictEqual([yield* acked, isAliveAcked], [["1"], true])
       assert.lengthOf(yield* stored, 1)
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
