@@ -83,7 +83,7 @@ const writers: Readonly<Record<Format, (title: string, items: ReadonlyArray<Show
       element("entry", [
         texts("id", id),
         texts("title", item["title"]),
-        `<link rel="alternate" href="${escaped(textOf(item["url"]) ?? "")}"/>`,
+        ...textsOf([item["url"]]).map((url) => `<link rel="alternate" href="${escaped(url)}"/>`),
         texts("summary", item["summary"]),
         ...textsOf(item["categories"]).map((term) => `<category term="${escaped(term)}"/>`),
         ...textsOf(item["authors"]).map((name) => element("author", [texts("name", name)])),
