@@ -57,9 +57,10 @@ export const afterDocument = (
   const isFirst = state.readAt === undefined
   const unknown = hashed.filter(({ id }) => !known.has(id))
   const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length
-  // The publisher wrote the ids anew: the items are the same.
+  // The publisher wrote the ids anew: the items whose links are known are the same.
   const isRewritten = isAllNew && hashed.filter(({ link }) => knownLinks.has(link)).length * 2 >= hashed.length
-  const fresh = isFirst || isRewritten ? [] : unknown.map(({ item }) => item)
+  const isNew = ({ link }: { readonly link: string }) => !(isAllNew && knownLinks.has(link))
+  const fresh = isFirst ? [] : unknown.filter(isNew).map(({ item }) => item)
   const share = hashed.length === 0 ? 0 : unknown.length / hashed.length
   const step = isFirst ? 1 : share >= BUSY_SHARE ? 0.5 : unknown.length > 0 ? 0.8 : 1.25
   const intervalMillis = clamp(state.intervalMillis * step, MIN_INTERVAL, MAX_IDLE_INTERVAL)
