@@ -20,7 +20,7 @@ export interface FeedState {
   readonly error?: string
   /** 410: it is not asked again. */
   readonly isGone?: true
-  /** Hashes of the ids, and of the addresses or titles, of the newest items, separated by spaces. */
+  /** Hashes of the ids, and of the addresses with titles, of the newest items, separated by spaces. */
   readonly ids: string
   readonly links: string
 }
@@ -53,7 +53,7 @@ export const afterDocument = (
 ): Polled => {
   const known = new Set(state.ids.split(" "))
   const knownLinks = new Set(state.links.split(" "))
-  const hashed = feed.items.map((item) => ({ item, id: hash(item.id), link: hash(item.url ?? item.title ?? item.id) }))
+  const hashed = feed.items.map((item) => ({ item, id: hash(item.id), link: hash(linkOf(item)) }))
   const isFirst = state.readAt === undefined
   const unknown = hashed.filter(({ id }) => !known.has(id))
   const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length
@@ -138,6 +138,9 @@ const POLLS_UNTIL_MOVED = 3
 
 /** A feed shows some ten items. Those that are gone from it may come back. */
 const MAX_KNOWN = 400
+
+/** With the title: in some feeds all items link to the same page. */
+const linkOf = ({ id, url = "", title = "" }: FeedItem): string => (url === "" && title === "" ? id : `${url} ${title}`)
 
 const clamp = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value))
 
