@@ -11,7 +11,7 @@ export interface FeedState {
   readonly etag?: string
   readonly modified?: string
   readonly title?: string
-  /** The last poll that succeeded. */
+  /** The last poll that succeeded, and did not show an older document. */
   readonly readAt?: number
   readonly nextAt: number
   readonly intervalMillis: number
@@ -61,6 +61,9 @@ export const afterDocument = (
   const isRewritten = isAllNew && hashed.filter(({ link }) => knownLinks.has(link)).length * 2 >= hashed.length
   const isNew = ({ link }: { readonly link: string }) => !(isAllNew && knownLinks.has(link))
   const fresh = isFirst ? [] : unknown.filter(isNew).map(({ item }) => item)
+  const [newest = ""] = state.ids.split(" ")
+  // An older document, such as from a cache: it does not show that nothing came since the last poll.
+  const isOlder = newest !== "" && unknown.length === 0 && !hashed.some(({ id }) => id === newest)
   const share = hashed.length === 0 ? 0 : unknown.length / hashed.length
   const step = isFirst ? 1 : share >= BUSY_SHARE ? 0.5 : unknown.length > 0 ? 0.8 : 1.25
   const intervalMillis = clamp(state.intervalMillis * step, MIN_INTERVAL, MAX_IDLE_INTERVAL)
@@ -69,18 +72,20 @@ export const afterDocument = (
     state: {
       ...rest,
       ...(feed.title !== undefined && { title: feed.title }),
-      readAt: now,
+      ...(!isOlder && {
+        readAt: now,
+        ids: kept(
+          hashed.map(({ id }) => id),
+          state.ids
+        ),
+        links: kept(
+          hashed.map(({ link }) => link),
+          state.links
+        )
+      }),
       intervalMillis,
       nextAt: now + withJitter(clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL), state.url),
-      errors: 0,
-      ids: kept(
-        hashed.map(({ id }) => id),
-        state.ids
-      ),
-      links: kept(
-        hashed.map(({ link }) => link),
-        state.links
-      )
+      errors: 0
     },
     fresh,
     isJump: isAllNew && !isRewritten
