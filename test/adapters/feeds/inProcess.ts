@@ -8,7 +8,7 @@ import type { Simulator } from "../../../simulator/Simulator.ts"
 import { httpServer } from "../../../simulator/server.ts"
 
 /** Every name leads to the simulator. */
-export const networkOf = ({ handler }: Simulator): Layer.Layer<never> => {
+export const networkOf = ({ handler }: Simulator): Layer.Layer<Tcp | Resolver> => {
   const server = httpServer(handler)
   const connect = () => {
     const [client, peer] = [new End(), new End()]
@@ -24,7 +24,7 @@ export const networkOf = ({ handler }: Simulator): Layer.Layer<never> => {
   return Layer.mergeAll(
     Layer.succeed(Tcp, { connect }),
     Layer.succeed(Resolver, { addressesOf: async () => [ADDRESS] })
-  ) as unknown as Layer.Layer<never>
+  )
 }
 
 // ---- helpers ----
