@@ -10,6 +10,7 @@ export interface SimulateOptions {
   readonly tier: (typeof TIERS)[number]
   readonly bluesky: boolean
   readonly wikimedia: boolean
+  readonly feeds: boolean
 }
 
 export interface SimulateActions<E> {
@@ -49,6 +50,9 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
       ),
       wikimedia: Options.boolean("wikimedia").pipe(
         Options.withDescription("Also make up changes on Wikimedia, and print how to watch them")
+      ),
+      feeds: Options.boolean("feeds").pipe(
+        Options.withDescription("Also make up items of feeds, one for every 60 posts, and print how to watch them")
       )
     },
     actions.run
@@ -68,7 +72,7 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
   )
   return HelpDoc.blocks([
     HelpDoc.p(
-      "Simulate X's filtered stream, Firehose and Wikimedia's changes over HTTP, to test Earshot or any other client."
+      "Simulate X's filtered stream, Firehose, Wikimedia's changes and feeds over HTTP, to test Earshot or any other client."
     ),
     HelpDoc.p(
       "Events are made up, or sent with POST /control/events. POST /control/faults injects faults. PATCH /control/settings changes behaviour that the platforms' documentation leaves open."

@@ -1,12 +1,14 @@
 /** Controls the simulator: settings, faults, clock, events and state. Used by tests and by the control endpoints. */
 import { Effect, Either } from "effect"
 import { eventReader } from "../adapters/local/events.ts"
+import { feeds } from "../core/languages/feeds.ts"
 import { firehose } from "../core/languages/firehose.ts"
 import { wikimedia } from "../core/languages/wikimedia.ts"
 import { x } from "../core/languages/x.ts"
 import type { DeliveryPage } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { Fault, FaultRequest } from "./faults.ts"
+import type { FeedsState, ItemTruth } from "./feeds/FeedsState.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
@@ -29,19 +31,27 @@ export class Control {
   private readonly x: XState
   private readonly firehose: FirehoseState
   private readonly wikimedia: WikimediaState
+  private readonly feeds: FeedsState
 
   constructor(
     world: World,
     {
       x,
       firehose,
-      wikimedia
-    }: { readonly x: XState; readonly firehose: FirehoseState; readonly wikimedia: WikimediaState }
+      wikimedia,
+      feeds
+    }: {
+      readonly x: XState
+      readonly firehose: FirehoseState
+      readonly wikimedia: WikimediaState
+      readonly feeds: FeedsState
+    }
   ) {
     this.world = world
     this.x = x
     this.firehose = firehose
     this.wikimedia = wikimedia
+    this.feeds = feeds
   }
 
   get settings(): Settings {
@@ -102,10 +112,11 @@ export class Control {
       }
       let matches = 0
       for (const { language, payload } of checked) {
-        const platform = language === x ? "x" : language === firehose ? "firehose" : "wikimedia"
-        const matched = this[platform].publish(payload, now)
+        const platform =
+          language === x ? "x" : language === firehose ? "firehose" : language === feeds ? "feeds" : "wikimedia"
         accepted[platform] = (accepted[platform] ?? 0) + 1
-        matches += Either.getOrElse(matched, () => 0)
+        if (platform === "feeds") this.feeds.publish(payload, now)
+        else matches += Either.getOrElse(this[platform].publish(payload, now), () => 0)
       }
       return { accepted, matches }
     })
@@ -122,6 +133,9 @@ export class Control {
       rules: rules.map((rule) => ({ ...rule, delivered: delivered.get(post.id)?.has(rule.id) ?? false }))
     }))
   })
+
+  /** The newest items of the feeds, and when they were shown. */
+  readonly itemTruth: Effect.Effect<ReadonlyArray<ItemTruth>> = Effect.sync(() => this.feeds.truth)
 
   /** Returns how many of the posts were published. */
   readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>
@@ -157,6 +171,16 @@ export class Control {
           connections: [...this.wikimedia.streams].map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
           published: this.wikimedia.published
         },
+        feeds: {
+          feeds: this.feeds.feeds.map(({ name, format, documents, validators }) => ({
+            path: `/feeds/${name}`,
+            format,
+            /** Sent to their end and without damage. */
+            documents,
+            etag: validators.etag
+          })),
+          published: this.feeds.published
+        },
         calls: ledger.calls,
         windows: ledger.callWindows,
         most_connections: ledger.peakConnections,
@@ -175,4 +199,4 @@ export type State = Effect.Effect.Success<Control["state"]>
 
 // ---- helpers ----
 
-const reader = eventReader([x, firehose, wikimedia], (text) => text)
+const reader = eventReader([x, firehose, wikimedia, feeds], (text) => text)

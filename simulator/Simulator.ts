@@ -5,6 +5,8 @@ import { answerBluesky } from "./bluesky/router.ts"
 import { Control } from "./Control.ts"
 import { answerControl } from "./controlRouter.ts"
 import { startFeed } from "./feed.ts"
+import { FeedsState } from "./feeds/FeedsState.ts"
+import { answerFeeds } from "./feeds/router.ts"
 import { FirehoseState } from "./firehose/FirehoseState.ts"
 import { answerFirehose } from "./firehose/router.ts"
 import { applyPatch, defaultSettings, type SettingsPatch } from "./settings.ts"
@@ -34,13 +36,15 @@ export const make = (options: {
     const x = new XState(world)
     const firehose = new FirehoseState(world, yield* world.now)
     const wikimedia = new WikimediaState(world)
-    const control = new Control(world, { x, firehose, wikimedia })
+    const feeds = new FeedsState(world, options.seed + 5)
+    const control = new Control(world, { x, firehose, wikimedia, feeds })
     const jetstream = new Jetstream()
     yield* startFeed(world, options.seed, {
       x: (payload, now) => x.publish(payload, now),
       firehose: (payload, now) => firehose.publish(payload, now),
       bluesky: (payload, now) => jetstream.publish(payload, now),
-      wikimedia: (payload, now) => wikimedia.publish(payload, now)
+      wikimedia: (payload, now) => wikimedia.publish(payload, now),
+      feeds: (payload, now) => feeds.publish(payload, now)
     })
 
     const answer = (request: Request): Effect.Effect<Reply, Dropped> =>
@@ -51,10 +55,11 @@ export const make = (options: {
         if (/^\/v1(\/|$)/.test(call.path)) return yield* answerFirehose(firehose, call)
         if (/^\/(xrpc|control\/bluesky)\//.test(call.path)) return answerBluesky(jetstream, call)
         if (/^\/v2(\/|$)/.test(call.path)) return yield* answerWikimedia(wikimedia, call)
+        if (/^\/feeds(\/|$)/.test(call.path)) return yield* answerFeeds(feeds, call)
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
           message:
-            "Unknown path: X is under /2, Firehose under /v1, Wikimedia under /v2, and the simulator's state, settings and faults under /control"
+            "Unknown path: X is under /2, Firehose under /v1, Wikimedia under /v2, feeds under /feeds, and the simulator's state, settings and faults under /control"
         })
       }).pipe(
         // A bug of the simulator must not look like an injected fault.

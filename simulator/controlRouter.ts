@@ -37,6 +37,7 @@ const routes: Readonly<Record<string, Route>> = {
   "PATCH /settings": (control, call) => ok(patch(control, call)),
   "POST /events": (control, { body }) => publish(control, body),
   "GET /x/truth": (control) => ok(Effect.map(control.truth, (posts) => ({ posts }))),
+  "GET /feeds/truth": (control) => ok(Effect.map(control.itemTruth, (items) => ({ items }))),
   "POST /x/posts": (control, call) => ok(changePosts(control, call)),
   "GET /faults": (control) =>
     ok(

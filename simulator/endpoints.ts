@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 
 /** The platforms that the simulator plays. */
-export const SimulatedPlatform = Schema.Literal("x", "firehose", "wikimedia")
+export const SimulatedPlatform = Schema.Literal("x", "firehose", "wikimedia", "feeds")
 export type SimulatedPlatform = typeof SimulatedPlatform.Type
 
 export const endpoints = {
@@ -18,7 +18,9 @@ export const endpoints = {
     "posts"
   ],
   firehose: ["taps", "rules", "validate", "stream"],
-  wikimedia: ["stream"]
+  wikimedia: ["stream"],
+  /** Below /feeds. */
+  feeds: ["1.xml", "2.xml", "3.xml", "4.json"]
 } as const
 
 export type XEndpoint = (typeof endpoints.x)[number]

@@ -32,7 +32,11 @@ export type DisconnectType = (typeof disconnectTypes)[number]
 
 export const FaultRequest = Schema.Union(
   kind("refuse", {}),
-  kind("rate-limit", { headers: field(Schema.Boolean, true), reset_seconds: field(Count, 60) }),
+  kind("rate-limit", {
+    headers: field(Schema.Boolean, true),
+    date: optional(Schema.Boolean),
+    reset_seconds: field(Count, 60)
+  }),
   kind("payment-required", {}),
   kind("server-error", { status: field(WholeNumber({ min: 500, max: 599 }), 503) }),
   kind("torn-line", {}),
@@ -59,7 +63,14 @@ export const FaultRequest = Schema.Union(
   kind("unknown-rules", {}),
   kind("switch", {}),
   kind("offset-jump", {}),
-  kind("oversized", { bytes: field(Count, 17 * 1024 * 1024) })
+  kind("oversized", { bytes: field(Count, 17 * 1024 * 1024) }),
+  kind("redirect", { status: field(Schema.Literal(301, 302, 303, 307, 308), 301) }),
+  kind("gone", {}),
+  kind("window-jump", {}),
+  kind("new-ids", {}),
+  kind("wrong-charset", {}),
+  kind("entity-bomb", {}),
+  kind("web-page", {})
 )
 export type FaultRequest = typeof FaultRequest.Type
 export type FaultKind = FaultRequest["kind"]
@@ -77,7 +88,8 @@ export interface Fault {
 
 export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
   refuse: "Close the connection before the first byte of the reply",
-  "rate-limit": "Answer 429; headers: false omits the reset headers; reset_seconds",
+  "rate-limit":
+    "Answer 429; headers: false omits the reset headers; date: true sends Retry-After as a date (feeds); reset_seconds",
   "payment-required": "Answer 402",
   "server-error": "Answer 5xx; status",
   "torn-line": "Send half of a record as if it were complete",
@@ -98,7 +110,14 @@ export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
   "unknown-rules": "Send a post with matching_rules that do not exist (x)",
   switch: "Make the other data centre the active one (wikimedia)",
   "offset-jump": "Lose a change: its offset is missing (wikimedia)",
-  oversized: "Send a post in a line that is too long (x); bytes"
+  oversized: "Send a post in a line, or a feed in a document, that is too long (x, feeds); bytes",
+  redirect: "Redirect to another address of the feed (feeds); status",
+  gone: "Answer 410 (feeds)",
+  "window-jump": "Publish more items at once than a document shows (feeds)",
+  "new-ids": "Write the ids of all items anew (feeds)",
+  "wrong-charset": "Send Latin-1 as UTF-8 (feeds)",
+  "entity-bomb": "Send a document whose entities stand for a gigabyte (feeds)",
+  "web-page": "Send a web page with status 200 (feeds)"
 }
 
 export class Faults {
@@ -182,8 +201,10 @@ export const decodeFault = (input: unknown): Either.Either<FaultRequest, string>
     return Either.left(`Fault is not valid at "${issue?.path.join(".") ?? ""}": ${issue?.message ?? "unknown"}`)
   }
   const { kind, platform, endpoint } = decoded.right
-  const only = onlyPlatform[kind]
-  if (only !== undefined && only !== platform) return Either.left(`Fault "${kind}" is for platform "${only}" only`)
+  const only = onlyPlatforms[kind]
+  if (only !== undefined && !only.includes(platform)) {
+    return Either.left(`Fault "${kind}" is for platform ${only.map((name) => `"${name}"`).join(" or ")} only`)
+  }
   if (endpoint !== undefined && !isEndpointOf(platform, endpoint)) {
     return Either.left(
       `Platform "${platform}" has no endpoint "${endpoint}": use one of ${endpoints[platform].join(", ")}`
@@ -204,16 +225,23 @@ interface ActiveFault {
 
 const lastingKinds: ReadonlySet<FaultKind> = new Set<FaultKind>(["lower-caps", "clock-skew"])
 
-const onlyPlatform: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
-  disconnect: "x",
-  "stream-error": "firehose",
-  "hold-slot": "x",
-  "cut-backfill": "x",
-  "without-rules": "x",
-  "unknown-rules": "x",
-  switch: "wikimedia",
-  "offset-jump": "wikimedia",
-  oversized: "x"
+const onlyPlatforms: Readonly<Partial<Record<FaultKind, ReadonlyArray<SimulatedPlatform>>>> = {
+  disconnect: ["x"],
+  "stream-error": ["firehose"],
+  "hold-slot": ["x"],
+  "cut-backfill": ["x"],
+  "without-rules": ["x"],
+  "unknown-rules": ["x"],
+  switch: ["wikimedia"],
+  "offset-jump": ["wikimedia"],
+  oversized: ["x", "feeds"],
+  redirect: ["feeds"],
+  gone: ["feeds"],
+  "window-jump": ["feeds"],
+  "new-ids": ["feeds"],
+  "wrong-charset": ["feeds"],
+  "entity-bomb": ["feeds"],
+  "web-page": ["feeds"]
 }
 
 const isExpired = ({ until }: ActiveFault, now: number): boolean => until !== undefined && until <= now

@@ -2,6 +2,7 @@
 import { Clock, Effect, type Scope } from "effect"
 import { blueskyPosts } from "../adapters/demo/blueskyPosts.ts"
 import { changes } from "../adapters/demo/changes.ts"
+import { items } from "../adapters/demo/items.ts"
 import { pages } from "../adapters/demo/pages.ts"
 import { posts } from "../adapters/demo/posts.ts"
 import type { JsonObject } from "../core/text/json.ts"
@@ -13,6 +14,7 @@ export interface Publishers {
   readonly firehose: (payload: JsonObject, now: number) => unknown
   readonly bluesky: (payload: JsonObject, now: number) => unknown
   readonly wikimedia: (payload: JsonObject, now: number) => unknown
+  readonly feeds: (payload: JsonObject, now: number) => unknown
 }
 
 /** Runs until the scope closes. The same seed and the same times give the same events. */
@@ -22,6 +24,7 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
     const makePage = pages(seed + 1)
     const makeBlueskyPost = blueskyPosts(seed + 2)
     const makeChange = changes(seed + 3)
+    const makeItem = items(seed + 4)
     const run = (rate: (settings: Settings) => number, emit: (now: number) => void) =>
       Effect.forkScoped(emitAtRate(world, rate, emit))
     yield* run(
@@ -39,6 +42,10 @@ export const startFeed = (world: World, seed: number, publish: Publishers): Effe
     yield* run(
       ({ feed }) => feed.changes_per_second,
       (now) => publish.wikimedia(makeChange(now), now)
+    )
+    yield* run(
+      ({ feed }) => feed.items_per_second,
+      (now) => publish.feeds(makeItem(now), now)
     )
   })
 

@@ -28,6 +28,14 @@ export const serve = (
     (server) => (server.address() as AddressInfo).port
   )
 
+/** Listens to nothing yet. */
+export const httpServer = (handler: Simulator["handler"]): Server =>
+  createServer((incoming, outgoing) => {
+    const controller = new AbortController()
+    outgoing.once("close", () => controller.abort())
+    respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
+  })
+
 // ---- helpers ----
 
 const CLOSE_TIMEOUT_MILLIS = 500
@@ -35,11 +43,7 @@ const CLOSE_TIMEOUT_MILLIS = 500
 const listen = ({ handler, jetstream }: Simulator, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.flatMap(Effect.clock, (clock) =>
     Effect.async<Server, SimulatorCannotListen>((resume) => {
-      const server = createServer((incoming, outgoing) => {
-        const controller = new AbortController()
-        outgoing.once("close", () => controller.abort())
-        respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
-      })
+      const server = httpServer(handler)
       server.on("upgrade", (incoming, socket, head) => {
         const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host}`)
         const refusal = jetstream.check(url)

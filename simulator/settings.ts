@@ -118,17 +118,25 @@ const WikimediaSettings = Schema.Struct({
   retention_hours: setting(Seconds, 168, "How long changes are kept for replay")
 })
 
+const FeedsSettings = Schema.Struct({
+  window: setting(WholeNumber({ min: 1, max: 1_000 }), 15, "Items in a document, the newest ones"),
+  validators: choice(["both", "etag", "last-modified", "none"], "What a document can be asked for again with")
+})
+
+/** The made-up events. */
 const FeedSettings = Schema.Struct({
   posts_per_second: setting(Rate, 0, "Generated posts per second on X; --rate sets it"),
   pages_per_second: setting(Rate, 0, "Generated pages per second on Firehose; --rate sets it"),
   bluesky_per_second: setting(Rate, 0, "Generated posts per second on Bluesky; --rate sets it, with --bluesky"),
-  changes_per_second: setting(Rate, 0, "Generated changes per second on Wikimedia; --rate sets it, with --wikimedia")
+  changes_per_second: setting(Rate, 0, "Generated changes per second on Wikimedia; --rate sets it, with --wikimedia"),
+  items_per_second: setting(Rate, 0, "Generated items per second in feeds; --rate sets a sixtieth, with --feeds")
 })
 
 export const Settings = Schema.Struct({
   x: XSettings,
   firehose: FirehoseSettings,
   wikimedia: WikimediaSettings,
+  feeds: FeedsSettings,
   feed: FeedSettings
 })
 export type Settings = typeof Settings.Type
@@ -138,6 +146,7 @@ export const SettingsPatch = Schema.partialWith(
     x: Schema.partialWith(XSettings, { exact: true }),
     firehose: Schema.partialWith(FirehoseSettings, { exact: true }),
     wikimedia: Schema.partialWith(WikimediaSettings, { exact: true }),
+    feeds: Schema.partialWith(FeedsSettings, { exact: true }),
     feed: Schema.partialWith(FeedSettings, { exact: true })
   }),
   { exact: true }
@@ -203,6 +212,7 @@ export const applyPatch = (settings: Settings, patch: SettingsPatch): Settings =
   x: { ...settings.x, ...patch.x },
   firehose: { ...settings.firehose, ...patch.firehose },
   wikimedia: { ...settings.wikimedia, ...patch.wikimedia },
+  feeds: { ...settings.feeds, ...patch.feeds },
   feed: { ...settings.feed, ...patch.feed }
 })
 
@@ -221,6 +231,7 @@ const groups = [
   ["x", XSettings.fields],
   ["firehose", FirehoseSettings.fields],
   ["wikimedia", WikimediaSettings.fields],
+  ["feeds", FeedsSettings.fields],
   ["feed", FeedSettings.fields]
 ] as const
 

@@ -57,7 +57,7 @@ export const frameOf = (text: string): Either.Either<Frame | undefined, string> 
   if (kind === "info") {
     return Either.right(payload["name"] === "OutdatedCursor" ? { _tag: "Outdated" } : undefined)
   }
-  const seq = numberOf(payload["seq"])
+  const seq = seqOf(payload["seq"])
   const at = instantOf(payload["time"])
   const did = textOf(payload["did"])
   if (seq === undefined || at === undefined || did === undefined) {
@@ -86,6 +86,14 @@ export const frameOf = (text: string): Either.Either<Frame | undefined, string> 
 const MAX_AGE_MILLIS = 24 * 3_600_000
 
 const MAX_ID = 2_000
+
+/** The platform refuses other numbers when the stream resumes: from this one on, it takes them for times. */
+const FIRST_TIME = 1e15
+
+const seqOf = (value: unknown): number | undefined => {
+  const seq = numberOf(value)
+  return seq !== undefined && Number.isInteger(seq) && seq >= 0 && seq < FIRST_TIME ? seq : undefined
+}
 
 const commitOf = (
   payload: JsonObject,

@@ -19,7 +19,7 @@ export interface FeedState {
   readonly title?: string
   /** The last poll. */
   readonly askedAt?: number
-  /** The last poll that succeeded. */
+  /** The last poll that succeeded, and did not show an older document. */
   readonly readAt?: number
   readonly nextAt: number
   /** Until then the server asks to wait. */
@@ -32,7 +32,7 @@ export interface FeedState {
   readonly error?: string
   /** 410: it is not asked again. */
   readonly isGone?: true
-  /** Hashes of the ids, and of the addresses or titles, of the newest items, separated by spaces. */
+  /** Hashes of the ids, and of the addresses with titles, of the newest items, separated by spaces. */
   readonly ids: string
   readonly links: string
 }
@@ -121,9 +121,13 @@ export const afterDocument = (
   const isFirst = state.readAt === undefined
   const unknown = hashed.filter(({ id }) => !known.has(id))
   const isAllNew = !isFirst && state.ids !== "" && hashed.length > 0 && unknown.length === hashed.length
-  // The publisher wrote the ids anew: the items are the same.
+  // The publisher wrote the ids anew: the items whose links are known are the same.
   const isRewritten = isAllNew && hashed.filter(({ link }) => knownLinks.has(link)).length * 2 >= hashed.length
-  const fresh = isFirst || isRewritten ? [] : unknown.map(({ item }) => item)
+  const isNew = ({ link }: { readonly link: string }) => !(isAllNew && knownLinks.has(link))
+  const fresh = isFirst ? [] : unknown.filter(isNew).map(({ item }) => item)
+  const [newest = ""] = state.ids.split(" ")
+  // An older document, such as from a cache: it does not show that nothing came since the last poll.
+  const isOlder = newest !== "" && unknown.length === 0 && !hashed.some(({ id }) => id === newest)
   const share = hashed.length === 0 ? 0 : unknown.length / hashed.length
   const step = isFirst ? 1 : share >= BUSY_SHARE ? 0.5 : unknown.length > 0 ? 0.8 : 1.25
   const intervalMillis = clamp(state.intervalMillis * step, MIN_INTERVAL, MAX_IDLE_INTERVAL)
@@ -132,16 +136,20 @@ export const afterDocument = (
       ...answered(state, now, minMillis),
       ...(feed.title !== undefined && { title: feed.title.slice(0, MAX_TITLE).toWellFormed() }),
       ...(isAllNew && !isRewritten && { missedAt: now }),
+      ...(isOlder
+        ? { readAt: state.readAt ?? now }
+        : {
+            ids: kept(
+              hashed.map(({ id }) => id),
+              state.ids
+            ),
+            links: kept(
+              hashed.map(({ link }) => link),
+              state.links
+            )
+          }),
       intervalMillis,
-      nextAt: now + withJitter(clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL), state.url),
-      ids: kept(
-        hashed.map(({ id }) => id),
-        state.ids
-      ),
-      links: kept(
-        hashed.map(({ link }) => link),
-        state.links
-      )
+      nextAt: now + withJitter(clamp(Math.max(intervalMillis, minMillis), MIN_INTERVAL, MAX_INTERVAL), state.url)
     },
     fresh,
     isJump: isAllNew && !isRewritten

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads"
 import { Effect, Either, Predicate, type Scope } from "effect"
 import { decodeText } from "./decode.ts"
 import { NotFetched } from "./fetch.ts"
-import { type ParsedFeed, parseFeed } from "./parse.ts"
+import { type FeedItem, type ParsedFeed, parseFeed } from "./parse.ts"
 
 export interface FeedDocument {
   readonly body: Uint8Array
@@ -30,12 +30,13 @@ export const parseDocument = (
 ): Parsed =>
   Either.match(parseFeed(decodeText(body, contentType), { ...options, digest }), {
     onLeft: (reason) => ({ reason }),
-    onRight: (feed) => {
-      const hash = (text: string) => digest(text).slice(0, 8)
-      const keys = feed.items.map(({ id, url, title }) => ({ id: hash(id), link: hash(url ?? title ?? id) }))
-      return { feed: { ...feed, keys } }
-    }
+    onRight: (feed) => ({ feed: withKeys(feed, digest) })
   })
+
+export const withKeys = (feed: ParsedFeed, digest: (text: string) => string): KeyedFeed => {
+  const hash = (text: string) => digest(text).slice(0, 8)
+  return { ...feed, keys: feed.items.map((item) => ({ id: hash(item.id), link: hash(linkOf(item)) })) }
+}
 
 /** One document at a time. The thread starts with the first one and ends with the scope. */
 export const parserThread: Effect.Effect<Parse, never, Scope.Scope> = Effect.gen(function* () {
@@ -76,6 +77,9 @@ export const parserThread: Effect.Effect<Parse, never, Scope.Scope> = Effect.gen
 })
 
 // ---- helpers ----
+
+/** With the title: in some feeds all items link to the same page. */
+const linkOf = ({ id, url = "", title = "" }: FeedItem): string => (url === "" && title === "" ? id : `${url} ${title}`)
 
 const TIMEOUT = "5 seconds"
 

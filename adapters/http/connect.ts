@@ -1,11 +1,12 @@
 /** Connects to an address that an account names: by a checked IP address, never by name, to prevent DNS rebinding. */
-import { connect as connectTcp, isIP, type Socket } from "node:net"
+import { isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Data, Effect, Option, type Scope } from "effect"
 import type { Trouble } from "../../core/webhooks/WebhookSender.ts"
 import type { Addresses } from "./addresses.ts"
 import { Resolver } from "./Resolver.ts"
 import { reasonOf } from "./reasons.ts"
+import { Tcp } from "./Tcp.ts"
 
 /** Nothing was sent. */
 export class NotConnected extends Data.TaggedError("NotConnected")<{
@@ -94,7 +95,7 @@ const openTcp = ({
   readonly port: number
   readonly addresses: Addresses
 }) =>
-  once(() => connectTcp({ host: address, port }), "connect").pipe(
+  Effect.flatMap(Tcp, (tcp) => once(() => tcp.connect({ host: address, port }), "connect")).pipe(
     Effect.timeoutFail({
       duration: CONNECT_TIMEOUT,
       onTimeout: () => new NotConnected({ reason: "Cannot be reached: it did not answer in time", trouble: "timeout" })

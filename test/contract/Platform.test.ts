@@ -1,8 +1,10 @@
 /** Runs the platform contract on every adapter: in process, and over real sockets to the simulator. */
 
-import { Clock, Effect, Either, Layer, Redacted } from "effect"
+import { Clock, Effect, Either, Layer, Redacted, Stream } from "effect"
 import * as Bluesky from "../../adapters/bluesky/Bluesky.ts"
+import * as Feeds from "../../adapters/feeds/Feeds.ts"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
+import { Addresses } from "../../adapters/http/addresses.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as WebSockets from "../../adapters/runtimes/webSockets.ts"
 import * as Wikimedia from "../../adapters/wikimedia/Wikimedia.ts"
@@ -14,8 +16,12 @@ import { Platforms } from "../../core/platforms/Platform.ts"
 import { languageOf, PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
+import { parserHere } from "../adapters/feeds/parserHere.ts"
+import { untilTrue } from "../eventually.ts"
 import { localPlatforms } from "../platforms.ts"
+import { SimulatedClock } from "../simulated/SimulatedClock.ts"
 import { memoryEvents } from "../stores/memoryEvents.ts"
+import { memoryFeeds } from "../stores/memoryFeeds.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
 import { platformContract } from "./platformContract.ts"
 
@@ -112,7 +118,45 @@ platformContract({
   skip: { "inventory marks a foreign rule, and unregister ignores it": "the rules are in this process" }
 })
 
+platformContract({
+  name: "feeds over the wire",
+  id: "feeds",
+  acceptance: "unasked",
+  open: Effect.gen(function* () {
+    const simulator = yield* Simulator.make({ seed: 1 })
+    const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}/feeds/1.xml`
+    const addresses = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
+    const adapter = Feeds.layerWith({ urls: [url], addresses, parser: parserHere, listMillis: 60_000 })
+    const context = yield* Layer.build(Layer.provideMerge(adapter, Layer.merge(services, memoryFeeds)))
+    const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get("feeds")).pipe(
+      Effect.provide(context)
+    )
+    const clock = new SimulatedClock(Date.now())
+    // A sign of life comes every 15 seconds. A feed that is being read has 20.
+    const isBetweenPolls = Effect.sync(() => clock.longestWait > 0 && clock.longestWait <= 15)
+    return {
+      platform: { ...platform, watch: (from) => Stream.provideSomeLayer(platform.watch(from), Layer.setClock(clock)) },
+      publish: (text) =>
+        Effect.gen(function* () {
+          const id = `item-${++lastNumber}`
+          yield* Effect.orDie(simulator.control.publish([{ feed: { url }, item: { id, title: text } }]))
+          yield* untilTrue("the feed waits for its next poll", isBetweenPolls)
+          yield* clock.jump(LONGEST_INTERVAL_SECONDS)
+          yield* untilTrue("the feed is read", isBetweenPolls)
+          return `${url} ${id}`
+        })
+    }
+  }),
+  skip: {
+    "inventory marks a foreign rule, and unregister ignores it": "the rules are in this process",
+    "watch delivers the events since the cursor": "a feed resumes where its last poll ended, not at an event"
+  }
+})
+
 // ---- helpers ----
+
+/** Of a feed that can be read, with some more. */
+const LONGEST_INTERVAL_SECONDS = 70 * 60
 
 function overTheWire(id: PlatformId) {
   return Effect.gen(function* () {

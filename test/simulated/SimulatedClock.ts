@@ -57,6 +57,22 @@ export class SimulatedClock implements Clock.Clock {
   readonly advance = (seconds: number): Effect.Effect<void> =>
     Effect.suspend(() => this.advanceTo(this.millis + seconds * 1_000))
 
+  /** All timers up to then fire at once, as after the machine has slept. */
+  readonly jump = (seconds: number): Effect.Effect<void> =>
+    Effect.promise(async () => {
+      this.millis += seconds * 1_000
+      for (let timer = this.firstUpTo(this.millis); timer !== undefined; timer = this.firstUpTo(this.millis)) {
+        this.timers.delete(timer)
+        timer.fire()
+      }
+      await nextTurn()
+    })
+
+  /** Seconds until the last timer. */
+  get longestWait(): number {
+    return (Math.max(this.millis, ...[...this.timers].map(({ at }) => at)) - this.millis) / 1_000
+  }
+
   private firstUpTo(millis: number): Timer | undefined {
     let first: Timer | undefined
     for (const timer of this.timers) {

@@ -96,8 +96,16 @@ export const randomFault = (random: Random, kind: FaultKind, platform: PlatformI
       return { kind, ...counted, records: 1 + random.below(40) }
     case "oversized":
       return { kind, platform, bytes: 17 * 1024 * 1024 }
+    case "redirect":
+      return { kind, ...counted, status: random.pick([301, 302, 303, 307, 308]) }
     case "switch":
     case "offset-jump":
+    case "gone":
+    case "window-jump":
+    case "new-ids":
+    case "wrong-charset":
+    case "entity-bomb":
+    case "web-page":
     case "without-rules":
     case "unknown-rules":
     case "torn-line":

@@ -2,8 +2,6 @@
 import process from "node:process"
 import { Chunk, Clock, Context, Effect, Either, Exit, Layer, Logger, Option, Scope, Stream, TestClock } from "effect"
 import { layerWith } from "../../../adapters/feeds/Feeds.ts"
-import { NotFetched } from "../../../adapters/feeds/fetch.ts"
-import { type FeedDocument, parseDocument } from "../../../adapters/feeds/parser.ts"
 import { Addresses } from "../../../adapters/http/addresses.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { FeedStore } from "../../../core/feeds/FeedStore.ts"
@@ -14,6 +12,7 @@ import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { memoryFeeds } from "../../stores/memoryFeeds.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { startReceiver } from "../webhooks/receiver.ts"
+import { parserHere } from "./parserHere.ts"
 
 export const NOW = Date.UTC(2026, 10, 15, 12)
 
@@ -48,17 +47,6 @@ const rss = (ids: ReadonlyArray<string>, prefix: string) =>
     )
     .join("")}</channel></rss>`
 
-/** In this thread: the tests run on their own clock. */
-const parser = Effect.map(
-  Entropy,
-  ({ sha256 }) =>
-    (document: FeedDocument) =>
-      Effect.suspend(() => {
-        const parsed = parseDocument(document, sha256)
-        return "feed" in parsed ? Effect.succeed(parsed.feed) : new NotFetched({ reason: parsed.reason })
-      })
-).pipe(Effect.provide(Entropy.layerCounting))
-
 const local = Either.getOrThrow(Addresses.parse("127.0.0.0/8", { who: "feeds", setting: "EARSHOT_FEED_ALLOW" }))
 
 /** On the test clock, with a rule for every item. `isDurable`: matches are stored. */
@@ -82,7 +70,7 @@ export const watched = (
     const feeds = layerWith({
       urls: urls.split(",").filter((url) => url !== ""),
       addresses,
-      parser,
+      parser: parserHere,
       listMillis: 20_000
     })
     const context = yield* Layer.build(Layer.provideMerge(feeds, services))
