@@ -81,7 +81,7 @@ describe("events of Bluesky", () => {
         yield* TestClock.setTime(NOW)
         const jetstream = new Jetstream()
         const signals = yield* watched(jetstream)
-        const records = fc.sample(fc.tuple(anyEvent, anyNumber), { numRuns: sized(150, 5_000), seed: 1 })
+        const records = fc.sample(fc.tuple(anyEvent, anyNumber), { numRuns: sized(150, 1_000), seed: 1 })
         const good: Array<string> = []
         for (const [index, [record, number]] of records.entries()) {
           const event = objectOf(record) ?? {}

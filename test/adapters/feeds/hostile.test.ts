@@ -10,7 +10,7 @@ import type { Field } from "../../../core/syntax/expression/expression.ts"
 import { sized } from "../../long.ts"
 
 const NOW = Date.UTC(2026, 10, 15, 12)
-const NUM_RUNS = sized(300, 10_000)
+const NUM_RUNS = sized(300, 2_000)
 
 const FIELDS = [
   ...["id", "url", "external_url", "title", "content_html", "content_text", "summary", "tags", "authors", "author"],
