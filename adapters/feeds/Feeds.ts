@@ -54,7 +54,7 @@ export const layerWith = (options: {
         id: feeds.id,
         language: feeds,
         syntax: helpFor(feeds, {}),
-        capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: true },
+        capabilities: { rulesPerAccount: Option.none(), isRemote: true, keepsAllEvents: true, sendsAlive: true },
         verify: held.verify,
         register,
         unregister,

@@ -1,75 +1,106 @@
-/** Many rules on the stream of Bluesky, and a server that is stopped and killed again and again: no match is lost. */
+/** Many rules on the stream of Bluesky, and servers that are stopped and killed again and again: no match is lost. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { seeded } from "../../../adapters/demo/random.ts"
 import type { Jetstream } from "../../../simulator/bluesky/Jetstream.ts"
 import * as Simulator from "../../../simulator/Simulator.ts"
 import { serve as serveSimulator } from "../../../simulator/server.ts"
 import { until } from "../../eventually.ts"
-import { sized } from "../../long.ts"
+import { isLong, sized } from "../../long.ts"
 import { KEY, type Running, START_MILLIS, startService } from "../../program.ts"
-import { temporaryFolder } from "../../stores.ts"
+import { temporaryDatabase, temporaryFolder } from "../../stores.ts"
 
-const RULES = sized(50, 10_000)
+interface Plan {
+  readonly servers: number
+  readonly rules: number
+  readonly seconds: number
+  readonly restarts: number
+}
+
+const alone: Plan = sized(
+  { servers: 1, rules: 50, seconds: 6, restarts: 1 },
+  { servers: 1, rules: 10_000, seconds: 600, restarts: 5 }
+)
+
+const several: Plan = { servers: 3, rules: 500, seconds: 90, restarts: 5 }
+
 const POSTS_PER_SECOND = 40
-const SECONDS = sized(6, 600)
-const RESTARTS = sized(1, 5)
-
 const WORDS_PER_POST = 5
 
-describe("a server with many rules on Bluesky", () => {
-  it.scopedLive(
-    `stores each match of ${RULES} rules once, in ${SECONDS} s with ${RESTARTS} restarts`,
-    () =>
-      Effect.gen(function* () {
-        const simulator = yield* Simulator.make({ seed: 1 })
-        const port = yield* serveSimulator(simulator, { host: "127.0.0.1", port: 0 })
-        const settings = {
-          EARSHOT_BLUESKY: "on",
-          BLUESKY_BASE_URL: `http://127.0.0.1:${port}`,
-          EARSHOT_DATA_DIR: yield* temporaryFolder
-        }
-        const { expected, found, cpuSeconds, mebibytes, seconds } = yield* Effect.promise(() =>
-          run(simulator.jetstream, settings)
-        )
-        const share = Math.round((100 * cpuSeconds) / seconds)
-        const cost = `${share} % of a core, ${mebibytes} MiB`
-        console.log(`${expected.size} matches of ${RULES} rules in ${Math.round(seconds)} s: ${cost}`)
-        const once = new Set(found)
-        assert.strictEqual(found.length, once.size, "each match is stored once")
-        assert.deepStrictEqual([...expected].filter((name) => !once.has(name)).slice(0, 10), [], "lost")
-        assert.deepStrictEqual([...once].filter((name) => !expected.has(name)).slice(0, 10), [], "not expected")
-        assert.isAbove(expected.size, POSTS_PER_SECOND * SECONDS)
-      }),
-    (SECONDS + RULES / 20) * 1_000 + 2 * START_MILLIS
-  )
+const places: ReadonlyArray<readonly [string, Plan, Effect.Effect<Settings, unknown, Scope.Scope>]> = [
+  ["a server", alone, Effect.map(temporaryFolder, (EARSHOT_DATA_DIR) => ({ EARSHOT_DATA_DIR }))],
+  ...(isLong
+    ? [
+        [
+          "three servers on one Postgres",
+          several,
+          Effect.map(temporaryDatabase, ({ url }) => ({ DATABASE_URL: Redacted.value(url) }))
+        ] as const
+      ]
+    : [])
+]
+
+describe("many rules on Bluesky", () => {
+  for (const [name, plan, storeOf] of places) {
+    const { rules, seconds, restarts } = plan
+    it.scopedLive(
+      `store each match of ${rules} rules once on ${name}, in ${seconds} s with ${restarts} restarts`,
+      () =>
+        Effect.gen(function* () {
+          const simulator = yield* Simulator.make({ seed: 1 })
+          const port = yield* serveSimulator(simulator, { host: "127.0.0.1", port: 0 })
+          const settings = {
+            EARSHOT_BLUESKY: "on",
+            BLUESKY_BASE_URL: `http://127.0.0.1:${port}`,
+            ...(yield* storeOf)
+          }
+          const result = yield* Effect.promise(() => run(simulator.jetstream, settings, plan))
+          const { expected, found } = result
+          const cost = `${Math.round((100 * result.cpuSeconds) / result.seconds)} % of a core, ${result.mebibytes} MiB`
+          console.log(`${expected.size} matches of ${rules} rules in ${Math.round(result.seconds)} s: ${cost}`)
+          const once = new Set(found)
+          assert.strictEqual(found.length, once.size, "each match is stored once")
+          assert.deepStrictEqual([...expected].filter((name) => !once.has(name)).slice(0, 10), [], "lost")
+          assert.deepStrictEqual([...once].filter((name) => !expected.has(name)).slice(0, 10), [], "not expected")
+          assert.isAbove(expected.size, POSTS_PER_SECOND * seconds)
+        }),
+      (seconds + rules / 10) * 1_000 + 3 * START_MILLIS
+    )
+  }
 })
 
 // ---- helpers ----
 
+type Settings = Readonly<Record<string, string>>
+
 /** Of its rule and its post, as in `matchesOf`. */
 const nameOf = (ruleId: string, postId: string) => `${ruleId} ${postId}`
 
-const run = async (jetstream: Jetstream, settings: Readonly<Record<string, string>>) => {
-  let server = await startService("node", settings)
-  const ids = await createRules(server)
+const run = async (jetstream: Jetstream, settings: Settings, plan: Plan) => {
+  const start = () => startService("node", settings)
+  const servers = [await start()]
+  while (servers.length < plan.servers) servers.push(await start())
+  const server = () => servers[0] ?? assert.fail("There is no server")
+  const ids = await createRules(server(), plan.rules)
   await until("the stream is open", () => jetstream.connected > 0)
   const used = { cpuSeconds: 0, mebibytes: 0 }
-  const measure = async () => {
-    const { cpuSeconds, mebibytes } = await usageOf(server)
+  const measure = async (measured: Running) => {
+    const { cpuSeconds, mebibytes } = await usageOf(measured)
     used.cpuSeconds += cpuSeconds
     used.mebibytes = Math.max(used.mebibytes, mebibytes)
   }
-  const before = await usageOf(server)
+  const before = await Promise.all(servers.map(usageOf))
   const startedAt = Date.now()
-  const publishing = publish(jetstream, ids)
-  for (let restart = 0; restart < RESTARTS; restart++) {
-    await sleep((SECONDS * 1_000) / (RESTARTS + 1))
-    await measure()
-    server.signal(restart % 2 === 0 ? "SIGKILL" : "SIGTERM")
-    await server.ended
-    server = await startService("node", settings)
+  const publishing = publish(jetstream, ids, plan)
+  for (let restart = 0; restart < plan.restarts; restart++) {
+    await sleep((plan.seconds * 1_000) / (plan.restarts + 1))
+    const index = restart % servers.length
+    const stopped = servers[index] ?? assert.fail("There is no server")
+    await measure(stopped)
+    stopped.signal(restart % 2 === 0 ? "SIGKILL" : "SIGTERM")
+    await stopped.ended
+    servers[index] = await start()
   }
   const expected = await publishing
   const last = [...expected].at(-1) ?? assert.fail("no post matches")
@@ -81,20 +112,21 @@ const run = async (jetstream: Jetstream, settings: Readonly<Record<string, strin
         { did: "did:plc:calm", commit: { rkey: `${Date.now()}`, record: { text: "calm" } } },
         Date.now()
       )
-      const { names, gaps } = await pageOf(server)
+      const { names, gaps } = await pageOf(server())
       return names.includes(last) && gaps.every(({ to }) => to < startedAt)
     },
     120
   )
-  await measure()
+  for (const left of servers) await measure(left)
   const seconds = (Date.now() - startedAt) / 1_000
-  const found = await allOf(server)
-  await server.stop()
-  return { expected, found, ...used, cpuSeconds: used.cpuSeconds - before.cpuSeconds, seconds }
+  const found = await allOf(server())
+  for (const left of servers) await left.stop()
+  const cpuSeconds = before.reduce((sum, usage) => sum - usage.cpuSeconds, used.cpuSeconds)
+  return { expected, found, ...used, cpuSeconds, seconds }
 }
 
 /** The ids of the rules. Each has a word of its own. */
-const createRules = async (server: Running): Promise<ReadonlyArray<string>> => {
+const createRules = async (server: Running, count: number): Promise<ReadonlyArray<string>> => {
   const ids: Array<string> = []
   const create = async (index: number) => {
     const filter = index % 10 === 0 ? `(word${index} OR other${index}) lang:en` : `word${index} -calm`
@@ -102,7 +134,7 @@ const createRules = async (server: Running): Promise<ReadonlyArray<string>> => {
     const { rule_id } = (await ask(server, "/api.CreateRule", draft)) as { readonly rule_id: string }
     ids[index] = rule_id
   }
-  const next = Array.from({ length: RULES }, (_, index) => index).values()
+  const next = Array.from({ length: count }, (_, index) => index).values()
   await Promise.all(
     Array.from({ length: 10 }, async () => {
       for (const index of next) await create(index)
@@ -112,15 +144,19 @@ const createRules = async (server: Running): Promise<ReadonlyArray<string>> => {
 }
 
 /** Returns the names of the matches that must be stored, in order. */
-const publish = async (jetstream: Jetstream, ids: ReadonlyArray<string>): Promise<ReadonlySet<string>> => {
+const publish = async (
+  jetstream: Jetstream,
+  ids: ReadonlyArray<string>,
+  { rules, seconds }: Plan
+): Promise<ReadonlySet<string>> => {
   const random = seeded(1)
   const expected = new Set<string>()
   const startedAt = Date.now()
-  for (let number = 0; number < POSTS_PER_SECOND * SECONDS; number++) {
+  for (let number = 0; number < POSTS_PER_SECOND * seconds; number++) {
     await sleep(startedAt + (number * 1_000) / POSTS_PER_SECOND - Date.now())
     const did = `did:plc:author${number % 100}`
     const rkey = `post${number}`
-    const words = Array.from({ length: WORDS_PER_POST }, () => random.below(2 * RULES))
+    const words = Array.from({ length: WORDS_PER_POST }, () => random.below(2 * rules))
     jetstream.publish(
       { did, commit: { rkey, record: { text: words.map((word) => `word${word}`).join(" "), langs: ["en"] } } },
       Date.now()
