@@ -112,8 +112,8 @@ export class Control {
       }
       let matches = 0
       for (const { language, payload } of checked) {
-        const platform =
-          language === x ? "x" : language === firehose ? "firehose" : language === feeds ? "feeds" : "wikimedia"
+        // One of those that the reader has.
+        const platform = language.id as SimulatedPlatform
         accepted[platform] = (accepted[platform] ?? 0) + 1
         if (platform === "feeds") this.feeds.publish(payload, now)
         else matches += Either.getOrElse(this[platform].publish(payload, now), () => 0)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { seeded } from "../../adapters/demo/random.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
+import { inSeconds } from "../inSeconds.ts"
 import type { Server } from "./fleet.ts"
 import type { SimulatorProcess } from "./simulator.ts"
 
@@ -59,9 +60,6 @@ export const startPublisher = (simulator: SimulatorProcess, seed: number): Publi
     }
   }
 }
-
-/** The platforms' times have no milliseconds. */
-const inSeconds = (at: number): string => new Date(at - (at % 1_000)).toISOString()
 
 /** One rule per word, on both platforms. */
 export const createRules = async (server: Server): Promise<ReadonlyArray<Rule>> => {

@@ -10,6 +10,7 @@ import type { PlatformId } from "../../core/model/PlatformId.ts"
 import * as Simulator from "../../simulator/Simulator.ts"
 import { serve } from "../../simulator/server.ts"
 import { untilTrue } from "../eventually.ts"
+import { inSeconds } from "../inSeconds.ts"
 import { type Running, type RuntimeName, startService } from "../program.ts"
 import { ask } from "./pages.ts"
 
@@ -142,9 +143,6 @@ export const crashRun = ({
   })
 
 // ---- helpers ----
-
-/** The platforms' times have no milliseconds. */
-const inSeconds = (at: number): string => new Date(at - (at % 1_000)).toISOString()
 
 /** From the simulator's write to the arrival, on a busy machine. */
 const IN_FLIGHT_MILLIS = 1_000

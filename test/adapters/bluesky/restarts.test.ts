@@ -74,7 +74,7 @@ describe("many rules on Bluesky", () => {
 
 type Settings = Readonly<Record<string, string>>
 
-/** Of its rule and its post, as in `matchesOf`. */
+/** Of its rule and its post, as `pageOf` reads them. */
 const nameOf = (ruleId: string, postId: string) => `${ruleId} ${postId}`
 
 const run = async (jetstream: Jetstream, settings: Settings, plan: Plan) => {
