@@ -1,7 +1,6 @@
 /** Filters that need much work per character, on events that are as long as possible. */
 
 import { existsSync, readFileSync } from "node:fs"
-import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
 import { Backtests } from "../../core/backtests/Backtests.ts"
@@ -17,6 +16,7 @@ import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
 import { memoryEvents } from "../stores/memoryEvents.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
+import { cpuMillisOf } from "../cpuMillis.ts"
 
 /** The filter of the attack, and the most expensive one of its kind that is accepted. */
 const attack = (count: number) => `title:/.*a.{${count}}/`
@@ -43,10 +43,10 @@ describe("a filter with a huge pattern", () => {
     const accepted = () => {
       for (let n = 0; n < 200; n++) assert.isDefined(firehose.check(`title:tesla AND NOT url:*\\/tag\\/${n}*`).rule)
     }
-    cpuOf(accepted)
-    cpuOf(refused)
-    const ordinary = cpuOf(accepted)
-    const millis = cpuOf(refused)
+    cpuMillisOf(accepted)
+    cpuMillisOf(refused)
+    const ordinary = cpuMillisOf(accepted)
+    const millis = cpuMillisOf(refused)
     assert.isBelow(millis, 5 * ordinary + 20, `${ordinary} ms for 200 ordinary filters`)
   })
 
@@ -67,7 +67,7 @@ describe("a filter with a huge pattern", () => {
       Array.from({ length: 1_400 }, (_, n) => `[^${character(n)}]`).join(""),
       distinct
     ]
-    const millis = cpuOf(() => {
+    const millis = cpuMillisOf(() => {
       for (const pattern of patterns) {
         const { rule } = firehose.check(`url:/${pattern}/`)
         const read = firehose.events.read({ document: { url: distinct, title: "a" } }, 0)
@@ -144,7 +144,7 @@ describe("a filter with very many problems", () => {
   it("is checked about as fast as one with few", () => {
     const few = `${Array.from({ length: 600 }, (_, n) => `word${n % 595}`).join(" OR ")}`
     const many = `${Array.from({ length: 600 }, (_, n) => `word${n % 10}`).join(" OR ")}`
-    const time = (text: string) => cpuOf(() => firehose.check(text))
+    const time = (text: string) => cpuMillisOf(() => firehose.check(text))
     time(few)
     time(many)
     // Each of the few problems has a fix, which is verified with another check.
@@ -165,14 +165,6 @@ const services = Layer.provideMerge(
   Layer.mergeAll(localPlatforms({}), Backtests.layer, Layer.mock(Rules, {})),
   Layer.mergeAll(Platforms.layer, memoryRules, Layer.provideMerge(recent, Entropy.layerCounting))
 )
-
-/** CPU time in milliseconds. */
-const cpuOf = (work: () => void): number => {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
 
 /**
  * The result, and the longest time in milliseconds that the process worked without a turn for timers. CPU time, where the

@@ -1,6 +1,7 @@
 /** Requests with very many or very long mistakes: the error stays small, and finding it costs little. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { cpuMillisOfAsync } from "../cpuMillis.ts"
 import { assertError, call, type Target } from "../gateway/client.ts"
 import { serve, service } from "../gateway/inProcess.ts"
 
@@ -29,9 +30,9 @@ describe("large errors", () => {
     it.scopedLive(name, () =>
       withTarget(async (target) => {
         const text = JSON.stringify(body)
-        const parsing = await cpuOf(async () => void JSON.parse(text))
-        const cpu = await cpuOf(async () => assertSmall(await call(target, path, body)))
-        assert.isBelow(cpu, 20 * parsing + 0.5, "CPU seconds, of the client too")
+        const parsing = await cpuMillisOfAsync(async () => void JSON.parse(text))
+        const cpu = await cpuMillisOfAsync(async () => assertSmall(await call(target, path, body)))
+        assert.isBelow(cpu, 20 * parsing + 500, "of the client too")
       })
     )
   }
@@ -159,12 +160,4 @@ const assertSmall = (answer: Awaited<ReturnType<typeof call>>): void => {
     assert.isAtMost(String(message).length, 501)
   }
   assert.isBelow(JSON.stringify(answer.body).length, MAX_ERROR_BYTES)
-}
-
-/** In seconds. */
-const cpuOf = async (work: () => Promise<void>): Promise<number> => {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000_000
 }

@@ -74,6 +74,7 @@ describe("the feeds of accounts", () => {
       yield* pass(20 * 60)
       assert.deepStrictEqual(sentIn(signals).slice(3), [[BEN, `${on.url} 4`]])
       yield* store.remove(BEN, on.url)
+      yield* pass(30)
       const asked = on.received.length
       yield* pass(60 * 60)
       assert.lengthOf(on.received, asked)
