@@ -194,7 +194,9 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         )
         assert.sameMembers(rounds.flatMap(idsOf), ids)
         assert.lengthOf(yield* claimOf(...ids), 0)
-        yield* Effect.sleep(LEASE_MILLIS + 50)
+        yield* (yield* WebhookStore).releaseAll
+        assert.sameMembers(idsOf(yield* claimFor(SHORT_MILLIS, at(10), ids)), ids)
+        yield* Effect.sleep(SHORT_MILLIS + 50)
         assert.sameMembers(idsOf(yield* claimOf(...ids)), ids)
       })
     )
@@ -292,9 +294,9 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         const store = yield* WebhookStore
         const { account, rule, webhook } = yield* newSetup()
         const [first] = yield* insertSome(rule, 2)
-        const late = yield* claimOne(webhook)
-        yield* Effect.sleep(LEASE_MILLIS + 50)
-        const held = yield* claimOne(webhook, 60_000)
+        const late = yield* claimOne(webhook, SHORT_MILLIS)
+        yield* Effect.sleep(SHORT_MILLIS + 50)
+        const held = yield* claimOne(webhook)
         const attempt = newAttempt(webhook)
         assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), LEASE_MILLIS)))
         yield* store.release(late, Option.some(fromUuid("match", v7())))
@@ -415,7 +417,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
 
 // ---- helpers ----
 
-export const LEASE_MILLIS = 1_500
+/** Longer than any test takes. */
+export const LEASE_MILLIS = 60_000
+
+const SHORT_MILLIS = 500
 
 const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
