@@ -165,6 +165,7 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
       const metrics = yield* Effect.promise(async () => (await fetch(`${drill.url}/metrics`)).text())
       assert.match(metrics, /^earshot_webhook_waiting_messages 60$/m)
       assert.match(metrics, /^earshot_webhook_waiting_seconds \d/m)
+      assert.match(metrics, /^earshot_webhooks_disabled 0$/m)
       yield* stopped(drill)
       assert.lengthOf(receiver.received, 0)
 
