@@ -77,6 +77,7 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
       const watched = EmbeddedDisk.watched(folder, options.diskFloor ?? Option.none())
       const disk = yield* Effect.provideService(watched, SqlClient, client)
       return Context.make(SqlClient, client).pipe(Context.add(Disk, disk))
+      yield* checkControlFile(folder)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
@@ -171,8 +172,7 @@ const checkComplete = (folder: string) =>
       new StoreCannotOpen({
         location: folder,
         reason: `${reason}, as after an interrupted copy`,
-        remedy:
-          "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
+        remedy: RESTORE,
         cause: undefined
       })
     const database = databaseIn(folder)
@@ -198,6 +198,9 @@ const TABLESPACES = "pg_tblspc"
 const isEmpty = (path: string): boolean => {
   const found = statSync(path)
   return found.isDirectory() ? readdirSync(path).length === 0 : found.size === 0
+const RESTORE =
+  "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR"
+
 }
 
 /** The engine's own error does not name the versions. */
@@ -224,6 +227,36 @@ const start = async (database: string) => {
       ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
       // The default method is a no-op in PGlite.
       ...["-c", "wal_sync_method=fsync"],
+/** The engine's own error does not say that this file is the reason. */
+const checkControlFile = (folder: string) =>
+  Effect.suspend(() => {
+    const path = join(databaseIn(folder), "global", "pg_control")
+    const content = readFileSync(path)
+    const isIntact =
+      content.length >= CONTROL_BYTES + 4 &&
+      crc32c(content.subarray(0, CONTROL_BYTES)) === content.readUInt32LE(CONTROL_BYTES)
+    return isIntact
+      ? Effect.void
+      : new StoreCannotOpen({
+          location: folder,
+          reason: `"${path}" is damaged: its checksum is wrong, and without this file the database cannot start`,
+          remedy: RESTORE,
+          cause: undefined
+        })
+  })
+
+/** In version 18 of the engine. Its checksum follows. */
+const CONTROL_BYTES = 292
+
+const crc32c = (bytes: Uint8Array): number => {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0)
+  }
+  return ~crc >>> 0
+}
+
       // Not the default of 128 MB: the operating system caches the files anyway.
       ...["-c", "shared_buffers=16MB"],
       // A new file of the log is not filled with zeros first, which would hold up everything else.
