@@ -37,15 +37,24 @@ export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcemen
 
 /** For commands that must not create a new, empty store. */
 export const checkExists = (dataDir: string): Effect.Effect<void, StoreCannotOpen> =>
-  existsSync(databaseIn(resolve(dataDir)))
-    ? Effect.void
-    : new StoreCannotOpen({
-        location: resolve(dataDir),
-        reason: "there is no store",
-        remedy:
-          "Start the service once (earshot serve), set EARSHOT_DATA_DIR to its folder, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
-        cause: undefined
-      })
+  Effect.suspend(() => {
+    const location = resolve(dataDir)
+    if (existsSync(databaseIn(location))) return Effect.void
+    return existsSync(location) && !statSync(location).isDirectory()
+      ? new StoreCannotOpen({
+          location,
+          reason: "it is a file",
+          remedy: "Set EARSHOT_DATA_DIR to the folder of a store, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
+          cause: undefined
+        })
+      : new StoreCannotOpen({
+          location,
+          reason: "there is no store",
+          remedy:
+            "Start the service once (earshot serve), set EARSHOT_DATA_DIR to its folder, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
+          cause: undefined
+        })
+  })
 
 // ---- helpers ----
 
@@ -68,6 +77,7 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
       yield* checkVersion(folder)
+      yield* checkControlFile(folder)
       const db = yield* Effect.acquireRelease(open(folder), (db) => Effect.promise(() => db.close()))
       const client = yield* PgClient.fromPool({ acquire: poolOf(db) }).pipe(
         Effect.mapError(({ cause }) => cannotRead(folder, cause))
@@ -77,7 +87,6 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
       const watched = EmbeddedDisk.watched(folder, options.diskFloor ?? Option.none())
       const disk = yield* Effect.provideService(watched, SqlClient, client)
       return Context.make(SqlClient, client).pipe(Context.add(Disk, disk))
-      yield* checkControlFile(folder)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
@@ -189,6 +198,9 @@ const checkComplete = (folder: string) =>
       : incomplete(`"${join(database, TABLESPACES)}" is missing`)
   })
 
+const RESTORE =
+  "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR"
+
 /** Every database has them, from its creation on, and something in them. */
 const REQUIRED_PATHS = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact", "pg_multixact"]
 
@@ -198,9 +210,6 @@ const TABLESPACES = "pg_tblspc"
 const isEmpty = (path: string): boolean => {
   const found = statSync(path)
   return found.isDirectory() ? readdirSync(path).length === 0 : found.size === 0
-const RESTORE =
-  "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR"
-
 }
 
 /** The engine's own error does not name the versions. */
@@ -218,15 +227,6 @@ const checkVersion = (folder: string) =>
   })
 const ENGINE_VERSION = "18"
 
-const start = async (database: string) => {
-  wasmTierUp.delay()
-  const db = new YieldingPGlite({
-    fs: new DurableNodeFS(database),
-    startParams: [
-      // -F turns fsync off.
-      ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
-      // The default method is a no-op in PGlite.
-      ...["-c", "wal_sync_method=fsync"],
 /** The engine's own error does not say that this file is the reason. */
 const checkControlFile = (folder: string) =>
   Effect.suspend(() => {
@@ -257,6 +257,15 @@ const crc32c = (bytes: Uint8Array): number => {
   return ~crc >>> 0
 }
 
+const start = async (database: string) => {
+  wasmTierUp.delay()
+  const db = new YieldingPGlite({
+    fs: new DurableNodeFS(database),
+    startParams: [
+      // -F turns fsync off.
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
+      // The default method is a no-op in PGlite.
+      ...["-c", "wal_sync_method=fsync"],
       // Not the default of 128 MB: the operating system caches the files anyway.
       ...["-c", "shared_buffers=16MB"],
       // A new file of the log is not filled with zeros first, which would hold up everything else.

@@ -1,5 +1,5 @@
 /** `earshot rules` and `earshot matches` end to end, with the same results on a server and on the local store. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -362,6 +362,20 @@ describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
     const { code, stderr } = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
     assert.strictEqual(code, 1)
     assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is no store. Start the service once/)
+  })
+
+  it("matches and keys list say so if the data folder is a file, and leave it", async () => {
+    const file = join(folder, "file")
+    writeFileSync(file, "a file")
+    for (const command of [["matches"], ["keys", "list"]]) {
+      const { code, stdout, stderr } = await runInProcess(command, { EARSHOT_DATA_DIR: file })
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(
+        stderr,
+        /^earshot: Cannot open the store at ".*file": it is a file. .*set EARSHOT_DATA_DIR to the folder/i
+      )
+    }
+    assert.strictEqual(readFileSync(file, "utf8"), "a file")
   })
 })
 
