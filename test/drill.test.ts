@@ -124,8 +124,9 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
       assert.deepStrictEqual<unknown>(status.body["drill"], { upstream: "off", webhooks: "off" })
       yield* Effect.promise(() =>
         eventually(async () => {
-          for (const { stream, coverage } of await platformsOf(drill)) {
+          for (const { stream, summary, coverage } of await platformsOf(drill)) {
             assert.strictEqual(stream.state, "off")
+            assert.lengthOf(summary.split("EARSHOT_UPSTREAM=off"), 2, summary)
             assert.deepInclude(coverage.gaps[0], { cause: "upstream_off", recovered: false })
             assert.isUndefined(coverage.gaps[0]?.to)
           }
