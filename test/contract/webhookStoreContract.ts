@@ -150,7 +150,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
     )
 
     it.effect(
-      "backlog counts what waits for enabled webhooks, by account, rule, platform and event, with the oldest",
+      "backlog counts what waits for enabled webhooks, by account, rule, platform and event, and disabled ones",
       () =>
         Effect.gen(function* () {
           const store = yield* WebhookStore
@@ -180,6 +180,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
           const disabled = { ...fresh, cursor: failed.webhook.cursor, disabledReason: Option.some("gone") }
           yield* store.settle(failed, newAttempt(narrow.id), disabled, LEASE_MILLIS)
           assert.strictEqual(yield* added, 0, "a disabled webhook waits for nothing")
+          const disabledNow = Effect.map(store.backlog(PLATFORM_IDS), ({ disabled }) => disabled - before.disabled)
+          assert.strictEqual(yield* disabledNow, 1)
+          yield* store.enable(narrow.id)
+          assert.strictEqual(yield* disabledNow, 0)
         })
     )
 
