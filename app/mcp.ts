@@ -1,6 +1,5 @@
 /** `earshot mcp`: MCP tools on standard input and output, for a remote server or a service in this process. */
 import { Deferred, Effect, Option } from "effect"
-import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
@@ -52,7 +51,6 @@ const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
       Effect.gen(function* () {
         yield* serveOperator({
           host: Option.none(),
-          docsScript: Assets.docsScript,
           console: Option.none(),
           observeProcess: Effect.void,
           version: VERSION

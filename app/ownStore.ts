@@ -2,7 +2,6 @@
 import { Console, Context, Data, Effect, Layer, Option, Redacted, Schedule, type Scope } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
-import * as Assets from "../adapters/runtimes/assets.ts"
 import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
@@ -30,7 +29,6 @@ export const connect = (account: string) =>
       const send = yield* Effect.provide(
         operatorGateway({
           host: Option.none(),
-          docsScript: Assets.docsScript,
           console: Option.none(),
           observeProcess: Effect.void,
           version: VERSION

@@ -51,7 +51,6 @@ const open = running((options) =>
 
     const gatewayOptions = {
       host: Option.some(settings.host),
-      docsScript: Assets.docsScript,
       console: settings.console === "on" ? Option.some(yield* Assets.consoleFiles) : Option.none(),
       observeProcess: yield* Vitals.measure(VERSION),
       version: VERSION,

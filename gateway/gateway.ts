@@ -6,8 +6,9 @@ import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
-import { type ConsoleFiles, consoleMount, isBuilt } from "./http/console.ts"
-import { docsRoutes } from "./http/docs.ts"
+import { consoleMount, isBuilt } from "./http/console.ts"
+import { type DocsPage, docsRoute } from "./http/docs.ts"
+import type { Files } from "./http/files.ts"
 import { type Handler, makeHandler } from "./http/handler.ts"
 import { healthRoutes } from "./http/health.ts"
 import { liveRoute } from "./http/live.ts"
@@ -27,10 +28,8 @@ export type DoorServices = Services | LocalFeed | Clients
 export interface GatewayOptions {
   /** The address that the server listens on, if it listens on one. */
   readonly host: Option.Option<string>
-  /** Loads the script of the docs page. */
-  readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
   /** The web console. None if it is off. */
-  readonly console: Option.Option<ConsoleFiles>
+  readonly console: Option.Option<Files>
   /** Updates the metrics of the process. */
   readonly observeProcess: Effect.Effect<void>
   readonly version: string
@@ -44,18 +43,18 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
     const platforms = yield* Platforms
     const languages = (yield* platforms.all).map(({ language }) => language)
     const schemas = platformSchemas(languages)
+    const keyed = [...restRoutes(schemas), liveRoute(schemas), ...localRoutes]
+    const document = yield* Effect.cached(openApiDocument(languages))
     const routes: ReadonlyArray<Route<DoorServices>> = [
       serverInfoRoute({ version, hasConsole: Option.exists(options.console, isBuilt) }),
-      ...restRoutes(schemas),
-      liveRoute(schemas),
-      ...localRoutes,
+      ...keyed,
       redactRefusal,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
       ...oauthRoutes(signIn),
       mcpRoute({ host, version, newSecret: newSecret(yield* Entropy), languages, signIn }),
-      yield* openApiRoute(languages),
-      ...docsRoutes(yield* Effect.cached(options.docsScript))
+      openApiRoute(document),
+      yield* docsRoute(docsPage(document, keyed))
     ]
     return yield* makeHandler<DoorServices>(routes, [
       yield* trpcMount(schemas, (yield* Entropy).uuid),
@@ -100,14 +99,23 @@ const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
   }
 }
 
+const openApiDocument = (languages: ReadonlyArray<Language>): Effect.Effect<object> =>
+  Effect.promise(async () => (await import("./openapi/document.ts")).openApiDocument(languages))
+
+// Tools on other origins may read it.
 const OPENAPI_HEADERS = { "content-type": "application/json", "access-control-allow-origin": "*" }
 
-const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRoute<never>> =>
+const openApiRoute = (document: Effect.Effect<object>): OpenRoute<never> => {
+  const reply = (content: unknown) => ({ ...json(200, content), headers: OPENAPI_HEADERS })
+  return { method: "GET", path: "/openapi.json", reply: () => Effect.map(document, reply) }
+}
+
+const docsPage = (
+  document: Effect.Effect<object>,
+  keyed: ReadonlyArray<Pick<KeyedRoute<never>, "method" | "path" | "scope">>
+): Effect.Effect<DocsPage> =>
   Effect.gen(function* () {
-    const document = yield* Effect.cached(
-      Effect.promise(async () => (await import("./openapi/document.ts")).openApiDocument(languages))
-    )
-    // The docs page reads it from an origin of its own.
-    const reply = (content: unknown) => ({ ...json(200, content), headers: OPENAPI_HEADERS })
-    return { method: "GET", path: "/openapi.json", reply: () => Effect.map(document, reply) }
+    const { page } = yield* Effect.promise(() => import("./openapi/page.ts"))
+    const scopes = new Map(keyed.map(({ method, path, scope }) => [`${method} ${path}`, scope]))
+    return yield* page(yield* document, scopes)
   })

@@ -1,16 +1,6 @@
 /** Builds dist/: the program, its assets, the image of an empty embedded store, the client types, and the web console. */
 import { createHash } from "node:crypto"
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -36,9 +26,6 @@ const SOURCES = [
 
 /** Not bundled: PGlite reads its own files, pg-native is never used. */
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
-
-/** Contains Scalar's browser build as one file. */
-const SCALAR = join(ROOT, "node_modules", "@scalar", "fastify-api-reference")
 
 /** CommonJS packages load Node's built-in modules with `require`. */
 const BANNER =
@@ -86,9 +73,8 @@ async function build({ build }) {
   }
   const { metafile } = await bundle(build, entries, DIST)
   await writeClientTypes(join(DIST, "clientTypes.js"))
-  copyFileSync(join(SCALAR, "dist", "js", "standalone.js"), join(ASSETS, "scalar.js"))
   const consoleFiles = await buildConsole({ build }, ROOT)
-  writeLicenses([...new Set([...packagesIn(metafile), ...packagesIn(consoleFiles)]), SCALAR])
+  writeLicenses([...new Set([...packagesIn(metafile), ...packagesIn(consoleFiles)])])
   await makeStoreImage(build)
   console.log(`Built dist/ in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 }

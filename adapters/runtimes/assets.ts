@@ -2,9 +2,6 @@
 import { readdir, readFile } from "node:fs/promises"
 import { Effect } from "effect"
 
-/** Scalar's browser build, for the page at `/docs`. */
-export const docsScript: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend(() => asset("scalar.js"))
-
 /** The files of the web console by path, listed once and read when they are asked for. Empty if it is not built. */
 export const consoleFiles: Effect.Effect<ReadonlyMap<string, Effect.Effect<Uint8Array<ArrayBuffer>>>> = Effect.gen(
   function* () {

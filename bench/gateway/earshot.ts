@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto"
 import { Effect, Layer, Option, Stream } from "effect"
 import * as Local from "../../adapters/local/Local.ts"
-import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
 import { Addresses } from "../../adapters/http/addresses.ts"
 import * as HttpDocuments from "../../adapters/webhooks/HttpDocuments.ts"
@@ -113,7 +112,6 @@ export const layer = layerWith(matchStore)
 
 export const handler = gateway({
   host: Option.none(),
-  docsScript: Assets.docsScript,
   console: Option.none(),
   observeProcess: Effect.void,
   version: "0.0.0"

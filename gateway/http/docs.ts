@@ -1,77 +1,44 @@
-/** `/docs`: shows the OpenAPI document in the browser. The page loads nothing from other origins. */
+/** `/docs`: the API reference. The page loads nothing. */
 import { Effect } from "effect"
-import type { OpenRoute, Reply } from "./route.ts"
+import { type Files, fileReply } from "./files.ts"
+import type { OpenRoute } from "./route.ts"
 
-/** `script` loads Scalar's browser build. */
-export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<OpenRoute<never>> => [
-  { method: "GET", path: "/docs", reply: () => Effect.succeed(page) },
-  {
-    method: "GET",
-    path: SCRIPT_PATH,
-    reply: () =>
-      Effect.map(script, (body) => ({
-        status: 200,
-        headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
-        body
-      }))
-  }
-]
+export interface DocsPage {
+  readonly html: string
+  /** Its content security policy. */
+  readonly policy: string
+}
+
+/** `page` is made once, on the first request. */
+export const docsRoute = (page: Effect.Effect<DocsPage>): Effect.Effect<OpenRoute<never>> =>
+  Effect.gen(function* () {
+    const prepared = yield* Effect.cached(
+      Effect.gen(function* () {
+        const { html, policy } = yield* page
+        const plain = new TextEncoder().encode(html)
+        const files: Files = new Map([
+          [NAME, Effect.succeed(plain)],
+          [`${NAME}.gz`, Effect.succeed(yield* gzip(plain))]
+        ])
+        return { files, policy }
+      })
+    )
+    return {
+      method: "GET",
+      path: "/docs",
+      reply: (request) =>
+        Effect.flatMap(prepared, ({ files, policy }) =>
+          fileReply(files, { name: NAME, type: "text/html; charset=utf-8", policy, request })
+        )
+    }
+  })
 
 // ---- helpers ----
 
-const SCRIPT_PATH = "/docs/scalar.js"
+const NAME = "docs.html"
 
-/**
- * The script needs inline styles and `eval`. So the page has an origin of its own (`sandbox` without `allow-same-origin`):
- * it cannot read what the console stores, such as the key, or call the API as the console.
- */
-const POLICY =
-  "sandbox allow-scripts allow-popups; default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
-
-const page: Reply = {
-  status: 200,
-  headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
-  body: `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Earshot API</title>
-    <link rel="icon" href="data:," />
-  </head>
-  <body>
-    <div id="app"></div>
-    <script>
-      // The script expects storage, which a sandboxed page does not have.
-      for (const name of ["localStorage", "sessionStorage"]) {
-        const items = new Map()
-        const value = {
-          getItem: (key) => items.get(String(key)) ?? null,
-          setItem: (key, item) => void items.set(String(key), String(item)),
-          removeItem: (key) => void items.delete(String(key)),
-          clear: () => items.clear(),
-          key: (index) => [...items.keys()][index] ?? null,
-          get length() {
-            return items.size
-          }
-        }
-        Object.defineProperty(window, name, { value })
-      }
-    </script>
-    <script src="${SCRIPT_PATH}"></script>
-    <script>
-      Scalar.createApiReference("#app", {
-        url: "/openapi.json",
-        withDefaultFonts: false,
-        telemetry: false,
-        hideClientButton: true,
-        showDeveloperTools: "never",
-        agent: { disabled: true },
-        mcp: { disabled: true },
-        defaultOpenAllTags: true
-      })
-    </script>
-  </body>
-</html>
-`
-}
+const gzip = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Uint8Array<ArrayBuffer>> =>
+  Effect.promise(async () => {
+    const compressed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))
+    return new Uint8Array(await new Response(compressed).arrayBuffer())
+  })

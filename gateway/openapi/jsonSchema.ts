@@ -7,7 +7,7 @@ export const withoutIds = <A>(schema: A): A =>
     (name === "$id" && typeof part === "string") || (name === "title" && part === "unknown") ? undefined : part
   )
 
-/** The same schemas, each with a type or a reference: Scalar, which draws `/docs`, reports others as errors. */
+/** The same schemas, each with a type or a reference, which readers of OpenAPI documents expect. */
 export const withTypes = <A>(document: A): A =>
   JSON.parse(JSON.stringify(document), (name, part: unknown) => {
     if (!Predicate.isRecord(part)) return part

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
-import type { ConsoleFiles } from "../../gateway/http/console.ts"
+import type { Files } from "../../gateway/http/files.ts"
 import { KEY, RUNTIMES, type Served, START_MILLIS, serveOn } from "../program.ts"
 import { answerOf, assertError } from "./client.ts"
 import { service } from "./inProcess.ts"
@@ -245,7 +245,7 @@ const HOST = "127.0.0.1"
 
 const file = (text: string) => Effect.succeed(new TextEncoder().encode(text))
 
-const FILES: ConsoleFiles = new Map([
+const FILES: Files = new Map([
   ["index.html", file("the page")],
   ["index.html.gz", file("the page by gzip")],
   ["assets/main-ABCD.js", file("script")],
@@ -258,11 +258,10 @@ const FILES: ConsoleFiles = new Map([
 ])
 
 /** The gateway with these files. Without them the console is off. */
-const serve = (files: ConsoleFiles | undefined) =>
+const serve = (files: Files | undefined) =>
   Effect.gen(function* () {
     const handler = yield* gateway({
       host: Option.some(HOST),
-      docsScript: file("// Scalar"),
       console: Option.fromNullable(files),
       observeProcess: Effect.void,
       version: "0.0.0"

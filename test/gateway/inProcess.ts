@@ -69,7 +69,6 @@ export const serveWith = ({ port = 0, ...options }: { readonly port?: number } &
     const handler = yield* gateway({
       ...options,
       host: Option.some(HOST),
-      docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
       console: Option.none(),
       observeProcess: Effect.void,
       version: "0.0.0"

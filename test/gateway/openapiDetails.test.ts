@@ -9,7 +9,7 @@ describe("/openapi.json in detail", () => {
     assert.notMatch(JSON.stringify(document), /"\$id"/)
   })
 
-  documented("gives each schema a type or a reference, which the page /docs expects", ({ document }) => {
+  documented("gives each schema a type or a reference, which readers of the document expect", ({ document }) => {
     const untyped = Object.entries(document.components.schemas).flatMap(([name, schema]) => untypedIn(schema, name))
     assert.deepStrictEqual(untyped, [])
     const { Key, Match, ErrorDetails, Webhook } = document.components.schemas

@@ -22,7 +22,7 @@ const UNKNOWN = [
   "/%zz",
   "/..%2f..%2fetc%2fpasswd",
   "/docs/../../package.json",
-  "/docs/scalar.js.map",
+  "/docs/page.js",
   "/trpc",
   "/constructor",
   "/__proto__",
