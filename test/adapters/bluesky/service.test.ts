@@ -10,6 +10,7 @@ import { untilTrue } from "../../eventually.ts"
 import { call, type Target } from "../../gateway/client.ts"
 import { serve, serviceOn } from "../../gateway/inProcess.ts"
 import { localPlatforms } from "../../platforms.ts"
+import { runInProcess } from "../../program.ts"
 import { storesOfDoors } from "../../stores.ts"
 import { startReceiver } from "../webhooks/receiver.ts"
 import { doorsOf, showing } from "./doors.ts"
@@ -78,6 +79,10 @@ describe("bluesky", () => {
           const created = yield* create("storm -rain")
           assert.strictEqual(created.status, 200)
           const rule_id = String(created.body["rule_id"])
+          // Without the setting of the platform.
+          const server = { EARSHOT_URL: target.url, EARSHOT_API_KEY: target.key }
+          const listed = yield* Effect.promise(() => runInProcess(["rules", "list"], server))
+          assert.match(listed.stdout, /^ {2}bluesky {3}active {2}storm -rain$/m, listed.stderr)
           const before = yield* ask(target, "/matches/wait", { rule_id, timeout_seconds: 1 })
           yield* ask(target, "/api.ShadowRule", { rule_id, overrides: { bluesky: "storm -hail -rain" } })
           // The first delivery fails: all of them are still to be sent when the posts are withdrawn.
