@@ -8,7 +8,7 @@ export const describeGaps = ({ platforms, kept_since }: Coverage): ReadonlyArray
   ...(platforms.length === 0 ? ["Not watched: there are no rules"] : []),
   ...(kept_since === undefined ? [] : [`Deleted: matches from before ${kept_since}`]),
   ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps, suspected }) => {
-    if (watched_since === undefined) return [`Not watched: ${platform}, not yet`]
+    if (watched_since === undefined && gaps.length === 0) return [`Not watched: ${platform}, not yet`]
     const doubtful = suspected.map(
       ({ from, to, detail }) => `In doubt: ${platform}, ${from} to ${to}: ${visible(detail)}`
     )

@@ -57,8 +57,10 @@ export const describeRule = (
   { id, name, intent, platforms, created_at, version, shadow, activity }: Rule,
   languages: ReadonlyArray<Language>
 ): string => {
+  const known = languages.map((language) => language.id)
+  // The server may have platforms that the settings of this command do not turn on.
   const rows = (registrations: Rule["platforms"]) =>
-    languages.flatMap(({ id }) => {
+    [...known, ...Object.keys(registrations).filter((other) => !known.includes(other))].flatMap((id) => {
       const registration = registrations[id]
       if (registration === undefined) return []
       const { state, translated_value, reason, failed_since } = registration

@@ -71,7 +71,7 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
       ]
   )
   return HelpDoc.blocks([
-    HelpDoc.p("Simulate the platforms over HTTP, to test Earshot or any other client."),
+    HelpDoc.p("Simulate X's filtered stream and Firehose over HTTP, to test Earshot or any other client."),
     HelpDoc.p(
       "Events are made up, or sent with POST /control/events. POST /control/faults injects faults. PATCH /control/settings changes behaviour that the platforms' documentation leaves open."
     ),

@@ -75,7 +75,7 @@ export const makeHandles = (ask: PublicApi): Effect.Effect<Handles, never, Scope
     const resolve: Handles["resolve"] = (names) =>
       Effect.catchAll(resolveNow(names), ({ reason }) =>
         Effect.gen(function* () {
-          yield* Effect.logWarning(`Cannot look up handles of rules on "bluesky", retrying: ${reason}`)
+          yield* Effect.logWarning(`Cannot ask Bluesky's public API for the handles in rules, retrying: ${reason}`)
           yield* resolveNow(names).pipe(Effect.delay(RETRY), Effect.retry(Schedule.forever), Effect.forkIn(scope))
           return []
         })

@@ -9,6 +9,7 @@ import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
+import { noConnection } from "../http/reasons.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { Ended, exponential, type StreamItem, supervised } from "../http/supervised.ts"
 import type { Refused, WebSockets } from "../http/WebSockets.ts"
@@ -57,7 +58,13 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       const resume = position.resume
       const messages = yield* sockets
         .open(urlOf(baseUrl, resume?.cursor))
-        .pipe(Effect.mapError((error) => (error._tag === "Refused" ? refused(error) : cut(error))))
+        .pipe(
+          Effect.mapError((error) =>
+            error._tag === "Refused"
+              ? refused(error)
+              : new Ended({ kind: "cut", reason: noConnection(baseUrl, error.reason) })
+          )
+        )
       readBefore = resume?.after ?? Number.NEGATIVE_INFINITY
       isReplaying = resume !== undefined
       if (resume === undefined) lastFrameAt = yield* Clock.currentTimeMillis

@@ -67,6 +67,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
       /** Feeds of the operator that did not answer at all. */
       const silent = new Set<string>()
       let gapSince: number | undefined
+      let startedAt = 0
 
       const active = () => sources.shared.map(({ state }) => state).filter(({ isGone }) => isGone !== true)
 
@@ -102,6 +103,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         const read = [...active(), ...overdue].flatMap(({ readAt }) => readAt ?? [])
         const signal = watching(now, Math.min(now, ...read))
         for (const { url } of overdue) awaited.add(url)
+        startedAt = now
         yield* health.enter("live", describe(sources))
         return Chunk.of(signal)
       }).pipe(Effect.retry(Schedule.spaced("1 second")), Effect.orDie)
@@ -239,8 +241,8 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         const all = active()
         const isOut = all.length > 0 && all.every(({ url }) => silent.has(url))
         if (isOut && gapSince === undefined) {
-          gapSince = Math.max(...all.map(({ readAt }) => readAt ?? 0)) || now
-          return [{ _tag: "GapStarted", at: gapSince, cause: "outage", detail: "No feed can be reached" }]
+          gapSince = Math.max(...all.map(({ readAt }) => readAt ?? 0)) || startedAt
+          return [{ _tag: "GapStarted", at: gapSince, cause: "outage", detail: OUTAGE }]
         }
         if (!isOut && gapSince !== undefined) {
           const since = gapSince
@@ -291,7 +293,8 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         if (done.length === 0 && at < aliveAt) return Chunk.empty<Signal>()
         const changed = outage(at)
         aliveAt = at + ALIVE_MILLIS
-        yield* health.enter(gapSince === undefined ? "live" : "waiting", describe(sources))
+        const about = describe(sources)
+        yield* gapSince === undefined ? health.enter("live", about) : health.enter("waiting", `${about}. ${OUTAGE}`)
         if (done.length === 0) return gapSince === undefined ? Chunk.of<Signal>({ _tag: "Alive", at }) : Chunk.empty()
         const hasCaughtUp = isCatchingUp && awaited.size === 0
         if (hasCaughtUp) isCatchingUp = false
@@ -316,6 +319,8 @@ const LIMITS = {
   shared: { maxBytes: 5 * 1024 * 1024, maxItems: 2_000 },
   added: { maxBytes: 1024 * 1024, maxItems: 1_000 }
 }
+
+const OUTAGE = "No feed of the operator can be reached: this server may have no network"
 
 const JUMP = "it shows no item of the poll before: others may have come and gone in between"
 

@@ -13,6 +13,7 @@ import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import type { Budget } from "../http/Budget.ts"
 import { lines, type OpenAnswer, open, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
+import { noConnection } from "../http/reasons.ts"
 import { retryAfterMillis } from "../http/retryAfter.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
@@ -100,7 +101,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       })
       const answer = yield* Effect.mapError(
         open(request),
-        ({ reason }) => new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
+        ({ reason }) => new Ended({ kind: "cut", reason: noConnection(baseUrl, reason) })
       )
       if (answer.status !== 200) return yield* endedByAnswer(answer)
       const now = yield* Clock.currentTimeMillis

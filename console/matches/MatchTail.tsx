@@ -1,12 +1,9 @@
 /** The matches of one filter: the live tail, and what is selected and opened in it. */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks"
 import { Link } from "wouter-preact"
-import { counted } from "../../core/text/counted.ts"
 import type { Match, Rule } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
-import { platformName } from "../parts/platformName.ts"
-import { Time } from "../parts/Time.tsx"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
 import { FILTER_ID } from "./FilterForm.tsx"
@@ -14,8 +11,9 @@ import { addressOf, type Filter } from "./filter.ts"
 import { KeyHelp } from "./KeyHelp.tsx"
 import { type KeyAction, useKeys } from "./keys.ts"
 import { MatchList } from "./MatchList.tsx"
+import { OpenGaps } from "./OpenGaps.tsx"
 import { TailBar } from "./TailBar.tsx"
-import { isFull, MAX_KEPT, openGapsIn, type Tail } from "./tail.ts"
+import { isFull, MAX_KEPT, type Tail } from "./tail.ts"
 import { useOpened } from "./useOpened.ts"
 import { useTail } from "./useTail.ts"
 
@@ -82,7 +80,7 @@ export const MatchTail = ({
         onHelp={perform.help}
       />
       {problem !== undefined && <ProblemNote problem={problem} />}
-      {tail !== undefined && filter.to === undefined && <OpenGaps tail={tail} rules={byId} />}
+      {tail !== undefined && filter.to === undefined && <OpenGaps coverage={tail.coverage} rules={byId} />}
       {tail === undefined ? (
         problem === undefined && <Waiting />
       ) : shown.length === 0 ? (
@@ -125,36 +123,6 @@ const useIsScrolled = (): boolean => {
 
 const firstInView = (matches: ReadonlyArray<Match>): string | undefined =>
   matches.find(({ id }) => (document.getElementById(id)?.getBoundingClientRect().top ?? -1) >= 0)?.id
-
-/** Of many gaps only the first are shown: of single rules there may be hundreds. */
-const MAX_GAPS = 3
-
-const OpenGaps = ({
-  tail: { coverage },
-  rules
-}: {
-  readonly tail: Tail
-  readonly rules: ReadonlyMap<string, Rule>
-}) => {
-  const gaps = openGapsIn(coverage)
-  return (
-    <>
-      {gaps.slice(0, MAX_GAPS).map(({ platform, ruleId, since, detail }) => (
-        <p class="card warning match-gap" role="status" key={platform + ruleId + since}>
-          {ruleId !== undefined && `The rule "${rules.get(ruleId)?.name ?? ruleId}" has not been watched on `}
-          {platformName(platform)}
-          {ruleId === undefined && " has not been watched"} since <Time at={since} />: {detail}. New matches may be
-          missing. <Link href="/coverage">Coverage</Link>
-        </p>
-      ))}
-      {gaps.length > MAX_GAPS && (
-        <p class="card warning match-gap" role="status">
-          {counted(gaps.length - MAX_GAPS, "more open gap")}. <Link href="/coverage">Coverage</Link>
-        </p>
-      )}
-    </>
-  )
-}
 
 const NoRules = () => {
   const { may } = useReader()

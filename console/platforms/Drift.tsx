@@ -12,7 +12,7 @@ export const Drift = ({ rules: { drift, error } }: { readonly rules: PlatformSta
       <>
         {drift.missing + drift.orphaned === 0 && (
           <p>
-            All rules were on the platform at <Time at={drift.checked_at} />
+            All rules were in place at <Time at={drift.checked_at} />
           </p>
         )}
         {drift.missing > 0 && (

@@ -103,10 +103,10 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
 
 const Connection = ({ status: { platform, source, address } }: { readonly status: PlatformStatus }) => {
   if (source === "local") return "Runs in process, without the real platform"
-  if (address === undefined) return "Connected to the real platform"
+  if (address === undefined) return "Uses the real platform"
   return (
     <>
-      Connected to <code>{address}</code>, not to {platformName(platform)} itself
+      Uses <code>{address}</code>, not {platformName(platform)} itself
     </>
   )
 }

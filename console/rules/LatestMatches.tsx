@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter-preact"
 import { type Match, type Rule, useTRPC } from "../client.ts"
 import { contentOf } from "../matches/content.ts"
+import { OpenGaps } from "../matches/OpenGaps.tsx"
+import { openGapsIn } from "../matches/tail.ts"
 import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { Waiting } from "../parts/Waiting.tsx"
@@ -15,9 +17,10 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
     <section>
       <h2>Latest matches</h2>
       {data === undefined && <Waiting />}
+      {data !== undefined && <OpenGaps coverage={data.coverage} rules={new Map([[rule.id, rule]])} />}
       {data?.matches.length === 0 && (
         <p class="quiet" role="status">
-          None yet. New matches appear here within seconds.
+          None yet.{openGapsIn(data.coverage).length === 0 && " New matches appear here within seconds."}
         </p>
       )}
       <ol class="rows">

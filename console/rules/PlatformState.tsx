@@ -21,7 +21,7 @@ export const PlatformState = ({
 
 const MEANINGS: Readonly<Record<Registration["state"], string>> = {
   pending: "The platform is not watching for this rule yet",
-  active: "The platform is watching for this rule",
+  active: "The rule is registered on the platform",
   removing: "The rule is being removed from the platform",
   failed: "The platform rejected the rule",
   paused: "The rule is paused"

@@ -265,8 +265,11 @@ export const describeWatched = ({ platforms }: Coverage): string =>
   `Watched: ${platforms.length === 0 ? "nothing, because there are no rules" : platforms.map(describeCoverage).join("; ")}`
 
 const describeCoverage = ({ platform, watched_since, gaps, suspected }: Coverage["platforms"][number]): string => {
-  if (watched_since === undefined) return `${platform} not yet`
   const lost = gaps.filter(({ recovered }) => !recovered)
+  if (watched_since === undefined) {
+    const open = lost.find(({ to, rule_id }) => to === undefined && rule_id === undefined)
+    return `${platform} not yet${open === undefined ? "" : ` (${open.cause} since ${open.from})`}`
+  }
   const gapsOf = [
     describeGaps(
       lost.filter(({ rule_id }) => rule_id === undefined),

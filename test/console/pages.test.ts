@@ -118,8 +118,8 @@ describeInBrowser("the pages of the console", (openPage) => {
   it("name the address of a service in place of the platform's own", async () => {
     const page = await openPage()
     await page.goto(`${server.url}/console/platforms#key=${KEY}`)
-    await page.getByText(`Connected to ${simulated}, not to X itself`).waitFor()
-    assert.strictEqual(await page.getByText("Connected to the real platform").count(), 0)
+    await page.getByText(`Uses ${simulated}, not X itself`).waitFor()
+    assert.strictEqual(await page.getByText("Uses the real platform").count(), 0)
     await page.getByText("Runs in process, without the real platform").waitFor()
   })
 

@@ -114,17 +114,37 @@ describe("the stream of feeds", () => {
     Effect.gen(function* () {
       const on = yield* site()
       on.show("1")
-      const { signals } = yield* watched(on.url)
+      const { signals, status } = yield* watched(on.url)
       yield* pass(1)
       on.isDown = true
       yield* pass(20 * 60)
+      assert.match(
+        (yield* status).detail,
+        /^Reads 1 feed; 1 cannot be read, .*\. No feed of the operator can be reached: /
+      )
       on.isDown = false
       on.show("2", "1")
       yield* pass(20 * 60)
       const started = signals.find(({ _tag }) => _tag === "GapStarted")
-      assert.deepInclude(started, { at: NOW, cause: "outage", detail: "No feed can be reached" })
+      const detail = "No feed of the operator can be reached: this server may have no network"
+      assert.deepInclude(started, { at: NOW, cause: "outage", detail })
       assert.deepStrictEqual(idsIn(signals), [`${on.url} 2`])
       assert.strictEqual(signals.filter(({ _tag }) => _tag === "Watching").length, 2)
+    })
+  )
+
+  it.scoped("counts no time as watched before a feed was read", () =>
+    Effect.gen(function* () {
+      const [failing, down] = [yield* site(), yield* site()]
+      failing.status = 503
+      down.isDown = true
+      const { signals } = yield* watched(`${failing.url},${down.url}`)
+      yield* pass(1)
+      failing.isDown = true
+      yield* pass(30 * 60)
+      const of = (tag: string) => signals.find(({ _tag }) => _tag === tag)
+      assert.deepInclude(of("Watching"), { at: NOW, since: NOW })
+      assert.deepInclude(of("GapStarted"), { at: NOW, cause: "outage" })
     })
   )
 
