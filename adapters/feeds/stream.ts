@@ -20,6 +20,7 @@ import {
   afterNothingNew,
   afterRedirect,
   type FeedState,
+  MAX_INTERVAL,
   recordOf,
   stateOf
 } from "./FeedState.ts"
@@ -115,6 +116,13 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         reported.set(url, to)
         return since === undefined ? [] : [{ _tag: "Suspected", from: since, to, detail: `Feed "${url}": ${reason}` }]
       }
+
+      /** Feeds that are not asked again stay reported, as often as those that fail for long. */
+      const stillGone = (now: number): ReadonlyArray<Signal> =>
+        sources.shared.flatMap((source) => {
+          const { url, isGone, error = "" } = source.state
+          return isGone === true && now - (reported.get(url) ?? 0) >= MAX_INTERVAL ? suspected(source, now, error) : []
+        })
 
       /** `sender`: undefined for the items of a feed of the operator. */
       const deliver = (
@@ -289,10 +297,15 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         const done = finished.splice(0)
         for (const { source } of done) sources.done(source)
         if (done.length === 0 && at < aliveAt) return Chunk.empty<Signal>()
-        const changed = outage(at)
+        const changed = [...outage(at), ...stillGone(at)]
         aliveAt = at + ALIVE_MILLIS
         yield* health.enter(gapSince === undefined ? "live" : "waiting", describe(sources))
-        if (done.length === 0) return gapSince === undefined ? Chunk.of<Signal>({ _tag: "Alive", at }) : Chunk.empty()
+        if (done.length === 0) {
+          return Chunk.fromIterable<Signal>([
+            ...changed,
+            ...(gapSince === undefined ? [{ _tag: "Alive" as const, at }] : [])
+          ])
+        }
         const hasCaughtUp = isCatchingUp && awaited.size === 0
         if (hasCaughtUp) isCatchingUp = false
         return Chunk.fromIterable<Signal>([

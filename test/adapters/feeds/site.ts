@@ -79,12 +79,22 @@ export const watched = (
     const signals: Array<Signal> = []
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
+    let ahead = 0
+    const clock = yield* Effect.clock
+    const later = Object.create(clock, {
+      unsafeCurrentTimeMillis: { value: () => clock.unsafeCurrentTimeMillis() + ahead },
+      currentTimeMillis: { get: () => Effect.map(clock.currentTimeMillis, (now) => now + ahead) }
+    })
     yield* Stream.runForEach(platform.watch(Option.none()).pipe(Stream.provideSomeLayer(quiet)), (signal) => {
       signals.push(signal)
       return isDurable && signal._tag === "Alive" ? (signal.ack ?? Effect.void) : Effect.void
-    }).pipe(Effect.forkIn(scope))
+    }).pipe(Effect.withClock(later), Effect.forkIn(scope))
     return {
       signals,
+      /** In milliseconds. The stream finds that so much time has passed: to run every step of a day takes long. */
+      jump: (millis: number) => {
+        ahead += millis
+      },
       context,
       store: Context.get(context, FeedStore),
       status: platform.status,
