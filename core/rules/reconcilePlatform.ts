@@ -136,7 +136,10 @@ const diff = (inventory: Inventory, registrations: ReadonlyArray<StoredRegistrat
     return rule?.isOurs === true && rule.translatedValue === translatedValue ? rule : undefined
   }
   const held = new Set(settled.flatMap((registration) => heldFor(registration)?.platformRuleId ?? []))
-  const missing = settled.filter((registration) => heldFor(registration) === undefined)
+  // One that failed stays so until it is registered again, even if the platform holds its text for another rule.
+  const missing = settled.filter(
+    (registration) => registration.state !== "active" || heldFor(registration) === undefined
+  )
   // A pending or missing registration with the same text will reuse the rule on the platform.
   const texts = new Set([...missing, ...registrations.filter(({ state }) => state === "pending")].map((r) => r.text))
   const orphans = inventory.rules.filter(
