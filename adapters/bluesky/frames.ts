@@ -34,7 +34,8 @@ export type Frame =
       readonly isActive: boolean
       readonly isDeleted: boolean
     } & Place)
-  | ({ readonly _tag: "Identity"; readonly did: string } & Place)
+  /** `handle`: as the account says. */
+  | ({ readonly _tag: "Identity"; readonly did: string; readonly handle: string | undefined } & Place)
   /** Nothing for us. */
   | ({ readonly _tag: "Other" } & Place)
   /** The cursor is older than what the server has: it starts at its oldest message. */
@@ -73,8 +74,10 @@ export const frameOf = (text: string): Either.Either<Frame | undefined, string> 
       const isDeleted = account["status"] === "deleted"
       return Either.right({ _tag: "Account", did, isActive: account["active"], isDeleted, ...place })
     }
-    case "identity":
-      return Either.right({ _tag: "Identity", did, ...place })
+    case "identity": {
+      const handle = textOf(objectOf(payload["identity"])?.["handle"])?.toLowerCase()
+      return Either.right({ _tag: "Identity", did, handle, ...place })
+    }
     default:
       return Either.right({ _tag: "Other", ...place })
   }

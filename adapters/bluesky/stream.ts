@@ -14,7 +14,8 @@ import { Ended, exponential, type StreamItem, supervised } from "../http/supervi
 import type { Refused, WebSockets } from "../http/WebSockets.ts"
 import type { HeldRules } from "../local/HeldRules.ts"
 import { type Frame, frameOf } from "./frames.ts"
-import type { Handles } from "./Handles.ts"
+import { type Handles, withHandles } from "./Handles.ts"
+import type { NamedAccounts } from "./NamedAccounts.ts"
 import { type Place, Position } from "./Position.ts"
 
 export interface WatchOptions {
@@ -23,6 +24,7 @@ export interface WatchOptions {
   readonly budget: Budget
   readonly known: KnownRules
   readonly held: HeldRules
+  readonly named: NamedAccounts
   readonly handles: Handles
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
@@ -30,7 +32,7 @@ export interface WatchOptions {
 
 export const watch = (options: WatchOptions, from: Option.Option<string>): Stream.Stream<Signal> =>
   Stream.suspend(() => {
-    const { sockets, baseUrl, budget, known, held, handles, health, recent } = options
+    const { sockets, baseUrl, budget, known, held, named, handles, health, recent } = options
     const position = new Position(URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl, from)
     let lastFrameAt: number | undefined
     let openedAt = 0
@@ -87,7 +89,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
 
     const deliveryOf = (post: Frame & { readonly _tag: "Post" }, receivedAt: number, yieldIfDue: Effect.Effect<void>) =>
       Effect.gen(function* () {
-        const payload = handles.forMatching(post.payload)
+        const payload = withHandles(post.payload, named.handlesOf(post.payload))
         const event = bluesky.events.read(payload, receivedAt)
         if (Either.isLeft(event)) return undefined
         const platformRuleIds = yield* inTurns(held.match(event.right), yieldIfDue)
@@ -118,6 +120,10 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         for (const item of items) {
           if (item._tag !== "Record") {
             signals.push(item)
+            if (item._tag === "Watching" && item.since < item.at && named.hasIncomplete()) {
+              // Their own gaps begin at the last comparison, but the replay may begin before.
+              signals.push({ _tag: "Suspected", from: item.since, to: item.at, detail: INCOMPLETE })
+            }
             continue
           }
           if (item.record === undefined) continue
@@ -154,6 +160,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
               break
             case "Identity":
               handles.forget(frame.did)
+              named.recheck(frame.did, frame.handle)
           }
           yield* yieldIfDue
           if (isReplaying && frame.at >= openedAt) {
@@ -213,6 +220,8 @@ const SECOND = 1_000
 const SILENCE = "30 seconds"
 
 const TICK = "1 second"
+
+const INCOMPLETE = "Handles that rules name could not be looked up yet: posts of these accounts may be missing"
 
 /** How long what is withdrawn waits for more. */
 const WITHDRAW_MILLIS = SECOND

@@ -112,7 +112,11 @@ const registerMissing = (
         failedSince.push(state === "active" ? now : since)
         if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
         yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
-      } else if (state !== "active" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
+      } else if (
+        state !== "active" ||
+        platform.capabilities.keepsIds === true ||
+        !Option.contains(platformRuleId, outcome.right.platformRuleId)
+      ) {
         restored++
         if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
         yield* awaitEffect(store, ruleId, { platforms: [platform] })
