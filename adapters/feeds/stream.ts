@@ -9,7 +9,7 @@ import type { AccountId } from "../../core/model/Ids.ts"
 import type { Signal } from "../../core/platforms/Platform.ts"
 import { counted } from "../../core/text/counted.ts"
 import { type JsonObject, numberOf } from "../../core/text/json.ts"
-import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
+import { currentParty, inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import type { Addresses } from "../http/addresses.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { HeldRules } from "../local/HeldRules.ts"
@@ -40,6 +40,9 @@ export interface WatchOptions {
   readonly parse: Parse
   readonly match: HeldRules["match"]
   readonly prepare: OwnMatching["prepare"]
+  /** Whether the account may be sent items now, and counts them. */
+  readonly mayPoll: (account: AccountId) => Effect.Effect<boolean>
+  readonly charge: (account: AccountId, items: number) => Effect.Effect<void>
   readonly load: Effect.Effect<void, StoreUnavailable>
   readonly unload: Effect.Effect<void>
   /** How often the list of feeds is read from the store: other servers change it, too. */
@@ -51,7 +54,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
       yield* Effect.addFinalizer(() => options.unload)
-      const { urls, addresses, health, recent, store, digest, parse, match, prepare } = options
+      const { urls, addresses, health, recent, store, digest, parse, match, prepare, mayPoll, charge } = options
       const runs = yield* FiberSet.make<void>()
       /** Opens when a poll is done. */
       const wake = yield* Effect.makeLatch()
@@ -131,6 +134,8 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         receivedAt: number
       ): Effect.Effect<ReadonlyArray<Signal>> =>
         Effect.gen(function* () {
+          const log = sender === undefined ? feeds.id : ownLog(feeds.id, sender)
+          if (sender !== undefined) yield* charge(sender, payloads.length)
           const matching =
             sender === undefined
               ? match
@@ -149,9 +154,9 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
           }
           if (payloads.length === 0) return signals
           if (sender === undefined) yield* health.sawEvent
-          yield* recent.record(sender === undefined ? feeds.id : ownLog(feeds.id, sender), payloads)
+          yield* recent.record(log, payloads)
           return signals
-        })
+        }).pipe(Effect.locally(currentParty, sender ?? ""))
 
       const read = ({ state, isShared }: Source) =>
         Effect.gen(function* () {
@@ -259,10 +264,10 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
       }
 
       const startPolls = (now: number) =>
-        Effect.forEach(
-          sources.take(now),
-          (source) =>
-            FiberSet.run(
+        Effect.gen(function* () {
+          const refused = yield* Effect.filter(sources.waiting(now), (account) => Effect.negate(mayPoll(account)))
+          for (const source of sources.take(now, new Set(refused))) {
+            yield* FiberSet.run(
               runs,
               Effect.flatMap(poll(source), (signals) =>
                 Effect.suspend(() => {
@@ -270,9 +275,9 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
                   return wake.open
                 })
               )
-            ),
-          { discard: true }
-        )
+            )
+          }
+        })
 
       const save = (polled: ReadonlyArray<Source>) => {
         const states = polled.map(({ state }) => state)

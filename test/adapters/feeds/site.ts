@@ -7,6 +7,8 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { FeedStore } from "../../../core/feeds/FeedStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import type { Quotas } from "../../../core/quotas/Quotas.ts"
+import { quotas } from "../../quotas.ts"
 import { settle } from "../../simulator/stage.ts"
 import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { memoryFeeds } from "../../stores/memoryFeeds.ts"
@@ -55,17 +57,22 @@ export const watched = (
   {
     store,
     addresses = local,
-    isDurable = true
+    isDurable = true,
+    limits = quotas()
   }: {
     readonly store?: FeedStore["Type"]
     readonly addresses?: Addresses
     readonly isDurable?: boolean
+    readonly limits?: Layer.Layer<Quotas, never, Platforms>
   } = {}
 ) =>
   Effect.gen(function* () {
     if (store === undefined) yield* TestClock.setTime(NOW)
     const stores = Layer.merge(memoryRules, store === undefined ? memoryFeeds : Layer.succeed(FeedStore, store))
-    const services = Layer.mergeAll(Platforms.layer, stores, Entropy.layerCounting, recentEvents)
+    const services = Layer.provideMerge(
+      limits,
+      Layer.mergeAll(Platforms.layer, stores, Entropy.layerCounting, recentEvents)
+    )
     const quiet = Logger.replace(Logger.defaultLogger, Logger.none)
     const feeds = layerWith({
       urls: urls.split(",").filter((url) => url !== ""),
