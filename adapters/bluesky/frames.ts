@@ -45,6 +45,7 @@ export type Frame =
 
 /** Left: why a message that may be a post cannot be read. Undefined for an unknown message. */
 export const frameOf = (text: string): Either.Either<Frame | undefined, string> => {
+  if (text.length > MAX_LENGTH) return Either.left(`Longer than ${MAX_LENGTH} characters`)
   const message = objectOf(jsonOf(text))
   if (message === undefined) return Either.left("Not a JSON object")
   if (isTooDeep(message)) return Either.left(`Nested more than ${MAX_DEPTH} levels deep`)
@@ -84,6 +85,9 @@ export const frameOf = (text: string): Either.Either<Frame | undefined, string> 
 }
 
 // ---- helpers ----
+
+/** Far above any post. To parse a longer one would take too much time at once. */
+const MAX_LENGTH = 128 * 1_024
 
 /** After a repair, the platform sends all posts of an account again. Posts that are imported are old, too. */
 const MAX_AGE_MILLIS = 24 * 3_600_000

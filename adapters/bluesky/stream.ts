@@ -63,13 +63,18 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       readBefore = resume?.after ?? Number.NEGATIVE_INFINITY
       isReplaying = resume !== undefined
       if (resume === undefined) lastFrameAt = yield* Clock.currentTimeMillis
+      const yieldIfDue = yield* yieldRegularly
       const received = Stream.mapError(messages, cut).pipe(
         Stream.timeoutFail(() => new Ended({ kind: "stalled", reason: "No event came for 30 seconds" }), SILENCE),
-        Stream.map((text): Received => ({ text, frame: frameOf(text) })),
-        // An error, or a message that is cut off, does not show that all events before it came.
-        Stream.tap(({ frame }) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) lastFrameAt = now
+        Stream.mapEffect((text) =>
+          Effect.gen(function* () {
+            yield* yieldIfDue
+            const frame = frameOf(text)
+            // An error, or a message that is cut off, does not show that all events before it came.
+            if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) {
+              lastFrameAt = yield* Clock.currentTimeMillis
+            }
+            return { text, frame }
           })
         )
       )

@@ -142,7 +142,9 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
               : yield* Effect.orDie(Effect.retry(prepare(sender), Schedule.spaced("1 second")))
           const signals: Array<Signal> = []
           const yieldIfDue = yield* yieldRegularly
-          for (const payload of payloads) {
+          for (const [index, payload] of payloads.entries()) {
+            yield* yieldIfDue
+            if (index % RECORD_SIZE === 0) yield* recent.record(log, payloads.slice(index, index + RECORD_SIZE))
             const platformPostId = Either.getOrThrow(feeds.events.idOf(payload, digest))
             const event = Either.getOrThrow(feeds.events.read(payload, receivedAt))
             const platformRuleIds = yield* inTurns(matching(event), yieldIfDue)
@@ -152,9 +154,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
             const delivery = { ...about, cursor: Option.none(), receivedAt, ack: Effect.void }
             signals.push({ _tag: "Event", delivery })
           }
-          if (payloads.length === 0) return signals
-          if (sender === undefined) yield* health.sawEvent
-          yield* recent.record(log, payloads)
+          if (payloads.length > 0 && sender === undefined) yield* health.sawEvent
           return signals
         }).pipe(Effect.locally(currentParty, sender ?? ""))
 
@@ -334,6 +334,9 @@ const LIMITS = {
   shared: { maxBytes: 5 * 1024 * 1024, maxItems: 2_000 },
   added: { maxBytes: 1024 * 1024, maxItems: 1_000 }
 }
+
+/** Items recorded at a time: all of a poll would take too long. */
+const RECORD_SIZE = 100
 
 const JUMP = "it shows no item of the poll before: others may have come and gone in between"
 
