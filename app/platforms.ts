@@ -11,6 +11,7 @@ import { wikimedia } from "../core/languages/wikimedia.ts"
 import { x } from "../core/languages/x.ts"
 import type { Entropy } from "../core/model/Entropy.ts"
 import type { Installed, Platforms } from "../core/platforms/Platform.ts"
+import type { Quotas } from "../core/quotas/Quotas.ts"
 import type { RuleStore } from "../core/rules/RuleStore.ts"
 import { type ServiceSettings, switches } from "./settings.ts"
 
@@ -22,7 +23,9 @@ export interface KnownPlatform {
   readonly load: () => Promise<{ readonly install: (settings: ServiceSettings) => InstalledPlatform }>
 }
 
-export type InstalledPlatform = Installed<Platforms | RuleStore | FeedStore | RecentEvents | Entropy | WebSockets>
+export type InstalledPlatform = Installed<
+  Platforms | RuleStore | FeedStore | RecentEvents | Entropy | Quotas | WebSockets
+>
 
 export const PLATFORMS: ReadonlyArray<KnownPlatform> = [
   { language: x, load: () => import("../adapters/x/X.ts") },

@@ -52,8 +52,8 @@ export const serviceOptions = Effect.gen(function* () {
 export const service = <S, SE>(options: ServiceOptions, stores: Layer.Layer<S, SE>) => {
   const { settings } = options
   const quotas = Layer.unwrapEffect(Effect.map(defaultLimits(settings), (defaults) => Quotas.layerWith({ defaults })))
-  const platforms = Layer.provideMerge(Local.feed, Layer.merge(quotas, EventRoom.layer)).pipe(
-    Layer.provideMerge(registered(options)),
+  const platforms = Layer.merge(Local.feed, registered(options)).pipe(
+    Layer.provideMerge(Layer.merge(quotas, EventRoom.layer)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   return useCasesOn({

@@ -15,9 +15,10 @@ import { StreamHealth } from "../http/StreamHealth.ts"
 import { WebSockets } from "../http/WebSockets.ts"
 import { heldRules } from "../local/HeldRules.ts"
 import { loading } from "../local/loading.ts"
-import { handlesIn, makeHandles } from "./Handles.ts"
+import { makeHandles } from "./Handles.ts"
 import { makeLookUp } from "./lookUp.ts"
-import { publicApi } from "./publicApi.ts"
+import { handlesIn, makeNamedAccounts, type Resolved } from "./NamedAccounts.ts"
+import { profilesOf, publicApi } from "./publicApi.ts"
 import { watch } from "./stream.ts"
 
 export const install = (settings: {
@@ -43,51 +44,79 @@ export const layerWith = ({
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const address = otherAddress(baseUrl, OWN_ORIGINS)
       const ask = publicApi(address.address === undefined ? PUBLIC_API : baseUrl)
-      const handles = yield* makeHandles(ask)
+      const named = yield* makeNamedAccounts(profilesOf(ask))
       const watching = {
         sockets: yield* WebSockets,
         baseUrl,
         budget: new Budget({ limit: 30, windowMillis: 60_000 }),
         known,
         held,
-        handles,
+        named,
+        handles: yield* makeHandles(profilesOf(ask)),
         health,
         recent: yield* RecentEvents
       }
-      const hold = (texts: ReadonlyArray<string>) =>
-        Effect.tap(held.register(texts), (outcomes) => Effect.sync(() => known.addAll(outcomes)))
+      const handlesOf = (text: string): ReadonlySet<string> =>
+        Either.match(held.check(text), { onLeft: () => new Set(), onRight: ({ expression }) => handlesIn(expression) })
 
-      const refusalOf = (text: string) =>
-        Effect.gen(function* () {
-          const rule = held.check(text)
-          if (Either.isLeft(rule)) return undefined
-          const unknown = yield* handles.resolve(handlesIn(rule.right.expression))
-          const [name] = unknown
-          if (name === undefined) return undefined
-          const reason = `no account on Bluesky has the handle "${name}"`
-          return new PlatformRefused({ platform: bluesky.id, reason, upstream: { handles: unknown } })
-        })
+      const resolve = (texts: ReadonlyArray<string>) =>
+        named.resolve(new Set(texts.flatMap((text) => [...handlesOf(text)])))
 
-      const add = (text: string) =>
-        Effect.gen(function* () {
-          const refusal = yield* refusalOf(text)
-          if (refusal !== undefined) return Either.left(refusal)
-          const [registered] = yield* hold([text])
-          return registered ?? (yield* Effect.dieMessage(`No outcome for ${text}`))
-        })
+      const hold = (texts: ReadonlyArray<string>, accounts: Resolved["accounts"]) =>
+        Effect.tap(held.register(texts), (outcomes) =>
+          Effect.sync(() => {
+            known.addAll(outcomes)
+            for (const outcome of outcomes) {
+              if (Either.isLeft(outcome)) continue
+              const { platformRuleId, translatedValue } = outcome.right
+              named.keep(platformRuleId, handlesOf(translatedValue), accounts)
+            }
+          })
+        )
 
-      const { load, unload } = loading(store, bluesky.id, (texts) =>
-        Effect.tap(hold(texts), () =>
-          handles.resolve(
-            new Set(
-              texts.flatMap((text) => {
-                const rule = held.check(text)
-                return Either.isLeft(rule) ? [] : [...handlesIn(rule.right.expression)]
-              })
-            )
+      const failureOf = (text: string, { accounts, trouble }: Resolved) => {
+        const unknown = [...handlesOf(text)].filter((handle) => !accounts.has(handle))
+        const [handle] = unknown
+        if (handle === undefined) return undefined
+        return trouble === undefined
+          ? new PlatformRefused({
+              platform: bluesky.id,
+              reason: `no account on Bluesky has the handle "${handle}"`,
+              upstream: { handles: unknown }
+            })
+          : new PlatformUnavailable({
+              platform: bluesky.id,
+              reason: `the handle "${handle}" cannot be looked up: ${trouble}`,
+              upstream: { handles: unknown }
+            })
+      }
+
+      const register = (texts: ReadonlyArray<string>) =>
+        Effect.flatMap(resolve(texts), (resolved) =>
+          Effect.forEach(texts, (text) =>
+            Effect.gen(function* () {
+              const failure = failureOf(text, resolved)
+              if (failure !== undefined) return Either.left(failure)
+              const [registered] = yield* hold([text], resolved.accounts)
+              return registered ?? (yield* Effect.dieMessage(`No outcome for ${text}`))
+            })
           )
         )
+
+      // A rule is held without its accounts, too: `inventory` leaves it out, so that it is registered again.
+      const { load, unload } = loading(store, bluesky.id, (texts) =>
+        Effect.gen(function* () {
+          const { accounts, trouble } = yield* resolve(texts)
+          if (trouble !== undefined) {
+            yield* Effect.logWarning(`Cannot look up handles of rules on "bluesky", retrying: ${trouble}`)
+          }
+          yield* hold(texts, accounts)
+        })
       )
+      const inventory = Effect.map(held.inventory, (all) => ({
+        ...all,
+        rules: named.complete(all.rules)
+      }))
       const untilLoaded = Effect.orDie(Effect.retry(load, Schedule.spaced("1 second")))
       const loaded = Effect.mapError(
         load,
@@ -98,12 +127,17 @@ export const layerWith = ({
         id: bluesky.id,
         language: bluesky,
         syntax: helpFor(bluesky, ruleLimits(Option.none())),
-        capabilities: { rulesPerAccount: Option.none(), isRemote: true, ...address, sendsAlive: true },
+        capabilities: { rulesPerAccount: Option.none(), isRemote: true, ...address, sendsAlive: true, keepsIds: true },
         verify: held.verify,
-        register: (texts) => Effect.zipRight(loaded, Effect.forEach(texts, add)),
+        register: (texts) => Effect.zipRight(loaded, register(texts)),
         unregister: (platformRuleIds) =>
-          Effect.tap(held.unregister(platformRuleIds), () => Effect.sync(() => known.delete(platformRuleIds))),
-        inventory: Effect.zipRight(loaded, held.inventory),
+          Effect.tap(held.unregister(platformRuleIds), () =>
+            Effect.sync(() => {
+              known.delete(platformRuleIds)
+              named.drop(platformRuleIds)
+            })
+          ),
+        inventory: Effect.zipRight(loaded, inventory),
         watch: (from) =>
           Stream.ensuring(Stream.concat(Stream.drain(Stream.fromEffect(untilLoaded)), watch(watching, from)), unload),
         status: health.status,

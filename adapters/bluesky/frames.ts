@@ -34,7 +34,8 @@ export type Frame =
       readonly isActive: boolean
       readonly isDeleted: boolean
     } & Place)
-  | ({ readonly _tag: "Identity"; readonly did: string } & Place)
+  /** `handle`: as the account says. */
+  | ({ readonly _tag: "Identity"; readonly did: string; readonly handle: string | undefined } & Place)
   /** Nothing for us. */
   | ({ readonly _tag: "Other" } & Place)
   /** The cursor is older than what the server has: it starts at its oldest message. */
@@ -44,6 +45,7 @@ export type Frame =
 
 /** Left: why a message that may be a post cannot be read. Undefined for an unknown message. */
 export const frameOf = (text: string): Either.Either<Frame | undefined, string> => {
+  if (text.length > MAX_LENGTH) return Either.left(`Longer than ${MAX_LENGTH} characters`)
   const message = objectOf(jsonOf(text))
   if (message === undefined) return Either.left("Not a JSON object")
   if (isTooDeep(message)) return Either.left(`Nested more than ${MAX_DEPTH} levels deep`)
@@ -73,14 +75,19 @@ export const frameOf = (text: string): Either.Either<Frame | undefined, string> 
       const isDeleted = account["status"] === "deleted"
       return Either.right({ _tag: "Account", did, isActive: account["active"], isDeleted, ...place })
     }
-    case "identity":
-      return Either.right({ _tag: "Identity", did, ...place })
+    case "identity": {
+      const handle = textOf(objectOf(payload["identity"])?.["handle"])?.toLowerCase()
+      return Either.right({ _tag: "Identity", did, handle, ...place })
+    }
     default:
       return Either.right({ _tag: "Other", ...place })
   }
 }
 
 // ---- helpers ----
+
+/** Far above any post. To parse a longer one would take too much time at once. */
+const MAX_LENGTH = 128 * 1_024
 
 /** After a repair, the platform sends all posts of an account again. Posts that are imported are old, too. */
 const MAX_AGE_MILLIS = 24 * 3_600_000

@@ -1,6 +1,6 @@
 /** Bluesky's HTTP interface that needs no account: profiles and posts. */
 import { Effect } from "effect"
-import { type JsonObject, jsonOf, objectOf, objectsOf } from "../../core/text/json.ts"
+import { type JsonObject, jsonOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { call, Unreachable } from "../http/call.ts"
 
 /** The most that one call takes. */
@@ -27,6 +27,26 @@ export const publicApi =
       }
       return objectsOf(found)
     })
+
+export interface Profile {
+  readonly did: string
+  readonly handle: string
+  /** The account asks not to be shown to people who have not signed in. */
+  readonly isPrivate: boolean
+}
+
+/** Of those that exist, by DID or handle. */
+export const profilesOf =
+  (ask: PublicApi) =>
+  (actors: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Profile>, Unreachable> =>
+    Effect.map(ask("profiles", actors), (profiles) =>
+      profiles.flatMap((profile) => {
+        const did = textOf(profile["did"])
+        const handle = textOf(profile["handle"])?.toLowerCase()
+        const isPrivate = objectsOf(profile["labels"]).some(({ val }) => val === "!no-unauthenticated")
+        return did === undefined || handle === undefined ? [] : [{ did, handle, isPrivate }]
+      })
+    )
 
 // ---- helpers ----
 

@@ -15,7 +15,8 @@ import { Ended, exponential, type StreamItem, supervised } from "../http/supervi
 import type { Refused, WebSockets } from "../http/WebSockets.ts"
 import type { HeldRules } from "../local/HeldRules.ts"
 import { type Frame, frameOf } from "./frames.ts"
-import type { Handles } from "./Handles.ts"
+import { type Handles, withHandles } from "./Handles.ts"
+import type { NamedAccounts } from "./NamedAccounts.ts"
 import { type Place, Position } from "./Position.ts"
 
 export interface WatchOptions {
@@ -24,6 +25,7 @@ export interface WatchOptions {
   readonly budget: Budget
   readonly known: KnownRules
   readonly held: HeldRules
+  readonly named: NamedAccounts
   readonly handles: Handles
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
@@ -31,7 +33,7 @@ export interface WatchOptions {
 
 export const watch = (options: WatchOptions, from: Option.Option<string>): Stream.Stream<Signal> =>
   Stream.suspend(() => {
-    const { sockets, baseUrl, budget, known, held, handles, health, recent } = options
+    const { sockets, baseUrl, budget, known, held, named, handles, health, recent } = options
     const position = new Position(URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl, from)
     let lastFrameAt: number | undefined
     let openedAt = 0
@@ -68,13 +70,18 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       readBefore = resume?.after ?? Number.NEGATIVE_INFINITY
       isReplaying = resume !== undefined
       if (resume === undefined) lastFrameAt = yield* Clock.currentTimeMillis
+      const yieldIfDue = yield* yieldRegularly
       const received = Stream.mapError(messages, cut).pipe(
         Stream.timeoutFail(() => new Ended({ kind: "stalled", reason: "No event came for 30 seconds" }), SILENCE),
-        Stream.map((text): Received => ({ text, frame: frameOf(text) })),
-        // An error, or a message that is cut off, does not show that all events before it came.
-        Stream.tap(({ frame }) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) lastFrameAt = now
+        Stream.mapEffect((text) =>
+          Effect.gen(function* () {
+            yield* yieldIfDue
+            const frame = frameOf(text)
+            // An error, or a message that is cut off, does not show that all events before it came.
+            if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) {
+              lastFrameAt = yield* Clock.currentTimeMillis
+            }
+            return { text, frame }
           })
         )
       )
@@ -94,7 +101,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
 
     const deliveryOf = (post: Frame & { readonly _tag: "Post" }, receivedAt: number, yieldIfDue: Effect.Effect<void>) =>
       Effect.gen(function* () {
-        const payload = handles.forMatching(post.payload)
+        const payload = withHandles(post.payload, named.handlesOf(post.payload))
         const event = bluesky.events.read(payload, receivedAt)
         if (Either.isLeft(event)) return undefined
         const platformRuleIds = yield* inTurns(held.match(event.right), yieldIfDue)
@@ -125,6 +132,10 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         for (const item of items) {
           if (item._tag !== "Record") {
             signals.push(item)
+            if (item._tag === "Watching" && item.since < item.at && named.hasIncomplete()) {
+              // Their own gaps begin at the last comparison, but the replay may begin before.
+              signals.push({ _tag: "Suspected", from: item.since, to: item.at, detail: INCOMPLETE })
+            }
             continue
           }
           if (item.record === undefined) continue
@@ -161,6 +172,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
               break
             case "Identity":
               handles.forget(frame.did)
+              named.recheck(frame.did, frame.handle)
           }
           yield* yieldIfDue
           if (isReplaying && frame.at >= openedAt) {
@@ -220,6 +232,8 @@ const SECOND = 1_000
 const SILENCE = "30 seconds"
 
 const TICK = "1 second"
+
+const INCOMPLETE = "Handles that rules name could not be looked up yet: posts of these accounts may be missing"
 
 /** How long what is withdrawn waits for more. */
 const WITHDRAW_MILLIS = SECOND

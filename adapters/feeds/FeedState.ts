@@ -211,7 +211,7 @@ const MINUTE = 60_000
 const DEFAULT_INTERVAL = 15 * MINUTE
 export const MIN_INTERVAL = 5 * MINUTE
 const MAX_IDLE_INTERVAL = 60 * MINUTE
-const MAX_INTERVAL = 24 * 60 * MINUTE
+export const MAX_INTERVAL = 24 * 60 * MINUTE
 
 /** So much of the window is new: the next poll must come soon. */
 const BUSY_SHARE = 0.8

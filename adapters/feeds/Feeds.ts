@@ -1,12 +1,15 @@
 /** The platform `feeds`: RSS, Atom, RDF and JSON feeds, polled and matched in this process. */
 import { Clock, Effect, Layer, Option, type Scope } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { EventRoom } from "../../core/disk/EventRoom.ts"
 import { FeedStore } from "../../core/feeds/FeedStore.ts"
 import { feeds } from "../../core/languages/feeds.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
 import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { items } from "../demo/items.ts"
 import type { Addresses } from "../http/addresses.ts"
@@ -20,7 +23,7 @@ import { watch } from "./stream.ts"
 export const install = (settings: {
   readonly feedUrls: Option.Option<ReadonlyArray<string>>
   readonly feedAddresses: Addresses
-}): Installed<Platforms | RuleStore | FeedStore | RecentEvents | Entropy> => ({
+}): Installed<Platforms | RuleStore | FeedStore | RecentEvents | Entropy | Quotas> => ({
   language: feeds,
   rulesPerAccount: Option.none(),
   remote: Option.map(settings.feedUrls, (urls) => ({
@@ -35,7 +38,7 @@ export const layerWith = (options: {
   readonly addresses: Addresses
   readonly parser: Effect.Effect<Parse, never, Scope.Scope>
   readonly listMillis: number
-}): Layer.Layer<never, never, Platforms | RuleStore | FeedStore | RecentEvents | Entropy> =>
+}): Layer.Layer<never, never, Platforms | RuleStore | FeedStore | RecentEvents | Entropy | Quotas> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms
@@ -47,6 +50,12 @@ export const layerWith = (options: {
       const { load, unload } = loading(rules, feeds.id, register)
       const store = yield* FeedStore
       const parse = yield* options.parser
+      const quotas = yield* Quotas
+      const room = yield* EventRoom
+      // As if the account sent the items itself.
+      const mayPoll = (account: AccountId) =>
+        Effect.isSuccess(Effect.zipRight(quotas.check(account, "events"), room.check(account)))
+      const charge = (account: AccountId, items: number) => quotas.spend(account, "events", items)
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const storeDown = () => new PlatformUnavailable({ platform: feeds.id, reason: "the store cannot be reached" })
 
@@ -60,7 +69,10 @@ export const layerWith = (options: {
         unregister,
         inventory: Effect.zipRight(Effect.mapError(load, storeDown), held.inventory),
         watch: () =>
-          watch({ ...options, health, recent, store, digest, parse, match: held.match, prepare, load, unload }),
+          watch({
+            ...options,
+            ...{ health, recent, store, digest, parse, match: held.match, prepare, mayPoll, charge, load, unload }
+          }),
         status: health.status,
         drainCosts: held.drainCosts
       })

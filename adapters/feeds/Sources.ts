@@ -60,8 +60,18 @@ export class Sources {
     }
   }
 
-  /** The feeds to poll now, at most one of each host. Call `done` for each. */
-  take(now: number): ReadonlyArray<Source> {
+  /** The accounts that have a feed which is due. */
+  waiting(now: number): ReadonlySet<AccountId> {
+    const accounts = new Set<AccountId>()
+    for (const source of this.all.values()) {
+      if (source.isShared || source.state.isGone === true || source.state.nextAt > now) continue
+      for (const account of source.owners.keys()) accounts.add(account)
+    }
+    return accounts
+  }
+
+  /** The feeds to poll now, at most one of each host. Call `done` for each. Accounts that are `refused` pay for none. */
+  take(now: number, refused: ReadonlySet<AccountId>): ReadonlyArray<Source> {
     if (now >= this.windowEnd) {
       this.polls.clear()
       this.windowEnd = now + MIN_INTERVAL
@@ -77,7 +87,7 @@ export class Sources {
     const taken: Array<Source> = []
     for (const source of due.sort((a, b) => a.state.nextAt - b.state.nextAt)) {
       if (this.running.size >= 2 * MAX_AT_ONCE) break
-      const payer = this.payerOf(source)
+      const payer = this.payerOf(source, refused)
       if (payer === "none") continue
       const { url, movedTo = url } = source.state
       const { host } = new URL(movedTo)
@@ -118,12 +128,12 @@ export class Sources {
   }
 
   /** Whose share of the polls a poll takes: undefined for the operator's. */
-  private payerOf({ isShared, owners }: Source): AccountId | undefined | "none" {
+  private payerOf({ isShared, owners }: Source, refused: ReadonlySet<AccountId>): AccountId | undefined | "none" {
     const shared = this.runningOf.get(undefined) ?? 0
     if (isShared) return shared < MAX_AT_ONCE ? undefined : "none"
     if (this.running.size - shared >= MAX_AT_ONCE) return "none"
     for (const account of owners.keys()) {
-      const hasRoom = (this.runningOf.get(account) ?? 0) < MAX_PER_ACCOUNT
+      const hasRoom = !refused.has(account) && (this.runningOf.get(account) ?? 0) < MAX_PER_ACCOUNT
       if (hasRoom && (this.polls.get(account) ?? 0) < (this.allowed.get(account) ?? 0)) return account
     }
     return "none"

@@ -1,6 +1,7 @@
 /** Reads RSS, RDF, Atom and JSON feeds into one form. A value of the wrong type counts as absent. */
 import { Either } from "effect"
 import { parseFeed as parseAny } from "feedsmith"
+import { MAX_URL_LENGTH } from "../../core/model/webUrl.ts"
 import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { linkTextsOf, textOfHtml } from "./html.ts"
 
@@ -48,8 +49,10 @@ export const parseFeed = (
     }),
     ({ format, feed }) => {
       const channel: JsonObject = objectOf(feed) ?? {}
-      const title = plain(channel["title"])
-      const language = textOf(channel["language"]) ?? textOf(objectOf(channel["dc"])?.["language"])
+      // They are in the payload of every item.
+      const stated = plain(channel["title"])
+      const title = stated === undefined ? undefined : short(stated)
+      const language = languageOf(textOf(channel["language"]) ?? textOf(objectOf(channel["dc"])?.["language"]))
       const ttlMinutes = numberOf(channel["ttl"])
       const found = objectsOf(channel["items"] ?? channel["entries"]).slice(0, maxItems)
       return {
@@ -57,7 +60,7 @@ export const parseFeed = (
         ...(title !== undefined && { title }),
         ...(language !== undefined && { language }),
         ...(ttlMinutes !== undefined && { ttlMinutes }),
-        items: withDistinctIds(found.map((item) => toItem(item, { baseUrl, digest })))
+        items: withFewEntries(withDistinctIds(found.map((item) => toItem(item, { baseUrl, digest }))))
       }
     }
   )
@@ -69,6 +72,20 @@ const MAX_ITEMS = 2_000
 
 /** Of the text that is kept of an item. */
 const MAX_TEXT = 10_000
+
+/** Of the title of a feed, and of each link text, author and category. */
+const MAX_NAME = 300
+
+const MAX_LINKS = 200
+
+/** Of links, authors, categories and files of all items. To take over more from the thread takes too much time at once. */
+const MAX_ENTRIES = 100_000
+
+/** A longer id becomes its digest. */
+const MAX_ID = 2_000
+
+/** Codes of languages are much shorter. */
+const MAX_LANGUAGE = 100
 
 /** Authors, categories and files of an item. */
 const MAX_LIST = 100
@@ -87,16 +104,20 @@ const toItem = (
     .filter((text, index) => !texts.some((other, at) => at !== index && other.startsWith(text)))
     .join("\n")
   const published = dateOf(item)
-  const language = textOf(item["language"]) ?? firstOf(dc["languages"])
-  const id = idOf(item) ?? url ?? digest(`${title ?? ""}\n${summary}`)
+  const language = languageOf(textOf(item["language"]) ?? firstOf(dc["languages"]))
+  const stated = idOf(item)
+  const id =
+    (stated !== undefined && stated.length > MAX_ID ? digest(stated) : stated) ??
+    url ??
+    digest(`${title ?? ""}\n${summary}`)
   return {
     id,
     ...(url !== undefined && { url }),
     ...(title !== undefined && { title }),
     ...(summary !== "" && { summary: summary.slice(0, MAX_TEXT).toWellFormed() }),
-    link_texts: html.flatMap(linkTextsOf),
-    authors: authorsOf(item).slice(0, MAX_LIST),
-    categories: categoriesOf(item).slice(0, MAX_LIST),
+    link_texts: html.flatMap(linkTextsOf).slice(0, MAX_LINKS).map(short),
+    authors: authorsOf(item).slice(0, MAX_LIST).map(short),
+    categories: categoriesOf(item).slice(0, MAX_LIST).map(short),
     ...(published !== undefined && { published }),
     ...(language !== undefined && { language }),
     enclosures: enclosuresOf(item).slice(0, MAX_LIST)
@@ -111,6 +132,11 @@ const plain = (value: unknown): string | undefined => {
   return text === "" ? undefined : text.toWellFormed()
 }
 
+const languageOf = (code: string | undefined): string | undefined =>
+  code !== undefined && code.length <= MAX_LANGUAGE ? code : undefined
+
+const short = (text: string): string => text.slice(0, MAX_NAME).toWellFormed()
+
 const firstOf = (value: unknown): string | undefined => (Array.isArray(value) ? rawOf(value[0]) : rawOf(value))
 
 const idOf = (item: JsonObject): string | undefined =>
@@ -122,8 +148,12 @@ const linkOf = (item: JsonObject): string | undefined => {
   return textOf(item["link"]) ?? textOf(item["url"]) ?? textOf(item["external_url"]) ?? textOf(alternate?.["href"])
 }
 
-const absolute = (link: string | undefined, base: string): string | undefined =>
-  link !== undefined && URL.canParse(link.trim(), base) ? new URL(link.trim(), base).href : undefined
+/** A relative link can be much shorter than the address of the feed, and escapes make it longer. */
+const absolute = (link: string | undefined, base: string): string | undefined => {
+  if (link === undefined || !URL.canParse(link.trim(), base)) return undefined
+  const { href } = new URL(link.trim(), base)
+  return href.length <= MAX_URL_LENGTH ? href : undefined
+}
 
 const htmlOf = (item: JsonObject): ReadonlyArray<string> =>
   [
@@ -163,7 +193,8 @@ const enclosuresOf = (item: JsonObject): FeedItem["enclosures"] => {
   return [...objectsOf(item["enclosures"]), ...objectsOf(item["attachments"]), ...linked].flatMap((one) => {
     const url = textOf(one["url"]) ?? textOf(one["href"])
     const type = textOf(one["type"]) ?? textOf(one["mime_type"])
-    return url === undefined ? [] : [{ url, ...(type !== undefined && { type }) }]
+    if (url === undefined || url.length > MAX_URL_LENGTH) return []
+    return [{ url, ...(type !== undefined && { type: short(type) }) }]
   })
 }
 
@@ -179,5 +210,14 @@ const withDistinctIds = (items: ReadonlyArray<FeedItem>): ReadonlyArray<FeedItem
     if (seen.has(id)) return []
     seen.add(id)
     return [{ ...item, id }]
+  })
+}
+
+/** The items after the limit have none. */
+const withFewEntries = (items: ReadonlyArray<FeedItem>): ReadonlyArray<FeedItem> => {
+  let left = MAX_ENTRIES
+  return items.map((item) => {
+    left -= item.link_texts.length + item.authors.length + item.categories.length + item.enclosures.length
+    return left >= 0 ? item : { ...item, link_texts: [], authors: [], categories: [], enclosures: [] }
   })
 }

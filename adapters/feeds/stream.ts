@@ -9,7 +9,7 @@ import type { AccountId } from "../../core/model/Ids.ts"
 import type { Signal } from "../../core/platforms/Platform.ts"
 import { counted } from "../../core/text/counted.ts"
 import { type JsonObject, numberOf } from "../../core/text/json.ts"
-import { inTurns, yieldRegularly } from "../../core/work/turns.ts"
+import { currentParty, inTurns, yieldRegularly } from "../../core/work/turns.ts"
 import type { Addresses } from "../http/addresses.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { HeldRules } from "../local/HeldRules.ts"
@@ -20,6 +20,7 @@ import {
   afterNothingNew,
   afterRedirect,
   type FeedState,
+  MAX_INTERVAL,
   recordOf,
   stateOf
 } from "./FeedState.ts"
@@ -39,6 +40,9 @@ export interface WatchOptions {
   readonly parse: Parse
   readonly match: HeldRules["match"]
   readonly prepare: OwnMatching["prepare"]
+  /** Whether the account may be sent items now, and counts them. */
+  readonly mayPoll: (account: AccountId) => Effect.Effect<boolean>
+  readonly charge: (account: AccountId, items: number) => Effect.Effect<void>
   readonly load: Effect.Effect<void, StoreUnavailable>
   readonly unload: Effect.Effect<void>
   /** How often the list of feeds is read from the store: other servers change it, too. */
@@ -50,7 +54,7 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
       yield* Effect.addFinalizer(() => options.unload)
-      const { urls, addresses, health, recent, store, digest, parse, match, prepare } = options
+      const { urls, addresses, health, recent, store, digest, parse, match, prepare, mayPoll, charge } = options
       const runs = yield* FiberSet.make<void>()
       /** Opens when a poll is done. */
       const wake = yield* Effect.makeLatch()
@@ -118,6 +122,13 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         return since === undefined ? [] : [{ _tag: "Suspected", from: since, to, detail: `Feed "${url}": ${reason}` }]
       }
 
+      /** Feeds that are not asked again stay reported, as often as those that fail for long. */
+      const stillGone = (now: number): ReadonlyArray<Signal> =>
+        sources.shared.flatMap((source) => {
+          const { url, isGone, error = "" } = source.state
+          return isGone === true && now - (reported.get(url) ?? 0) >= MAX_INTERVAL ? suspected(source, now, error) : []
+        })
+
       /** `sender`: undefined for the items of a feed of the operator. */
       const deliver = (
         payloads: ReadonlyArray<JsonObject>,
@@ -125,13 +136,17 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         receivedAt: number
       ): Effect.Effect<ReadonlyArray<Signal>> =>
         Effect.gen(function* () {
+          const log = sender === undefined ? feeds.id : ownLog(feeds.id, sender)
+          if (sender !== undefined) yield* charge(sender, payloads.length)
           const matching =
             sender === undefined
               ? match
               : yield* Effect.orDie(Effect.retry(prepare(sender), Schedule.spaced("1 second")))
           const signals: Array<Signal> = []
           const yieldIfDue = yield* yieldRegularly
-          for (const payload of payloads) {
+          for (const [index, payload] of payloads.entries()) {
+            yield* yieldIfDue
+            if (index % RECORD_SIZE === 0) yield* recent.record(log, payloads.slice(index, index + RECORD_SIZE))
             const platformPostId = Either.getOrThrow(feeds.events.idOf(payload, digest))
             const event = Either.getOrThrow(feeds.events.read(payload, receivedAt))
             const platformRuleIds = yield* inTurns(matching(event), yieldIfDue)
@@ -141,11 +156,9 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
             const delivery = { ...about, cursor: Option.none(), receivedAt, ack: Effect.void }
             signals.push({ _tag: "Event", delivery })
           }
-          if (payloads.length === 0) return signals
-          if (sender === undefined) yield* health.sawEvent
-          yield* recent.record(sender === undefined ? feeds.id : ownLog(feeds.id, sender), payloads)
+          if (payloads.length > 0 && sender === undefined) yield* health.sawEvent
           return signals
-        })
+        }).pipe(Effect.locally(currentParty, sender ?? ""))
 
       const read = ({ state, isShared }: Source) =>
         Effect.gen(function* () {
@@ -253,10 +266,10 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
       }
 
       const startPolls = (now: number) =>
-        Effect.forEach(
-          sources.take(now),
-          (source) =>
-            FiberSet.run(
+        Effect.gen(function* () {
+          const refused = yield* Effect.filter(sources.waiting(now), (account) => Effect.negate(mayPoll(account)))
+          for (const source of sources.take(now, new Set(refused))) {
+            yield* FiberSet.run(
               runs,
               Effect.flatMap(poll(source), (signals) =>
                 Effect.suspend(() => {
@@ -264,9 +277,9 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
                   return wake.open
                 })
               )
-            ),
-          { discard: true }
-        )
+            )
+          }
+        })
 
       const save = (polled: ReadonlyArray<Source>) => {
         const states = polled.map(({ state }) => state)
@@ -291,11 +304,16 @@ export const watch = (options: WatchOptions): Stream.Stream<Signal> =>
         const done = finished.splice(0)
         for (const { source } of done) sources.done(source)
         if (done.length === 0 && at < aliveAt) return Chunk.empty<Signal>()
-        const changed = outage(at)
+        const changed = [...outage(at), ...stillGone(at)]
         aliveAt = at + ALIVE_MILLIS
         const about = describe(sources)
         yield* gapSince === undefined ? health.enter("live", about) : health.enter("waiting", `${about}. ${OUTAGE}`)
-        if (done.length === 0) return gapSince === undefined ? Chunk.of<Signal>({ _tag: "Alive", at }) : Chunk.empty()
+        if (done.length === 0) {
+          return Chunk.fromIterable<Signal>([
+            ...changed,
+            ...(gapSince === undefined ? [{ _tag: "Alive" as const, at }] : [])
+          ])
+        }
         const hasCaughtUp = isCatchingUp && awaited.size === 0
         if (hasCaughtUp) isCatchingUp = false
         return Chunk.fromIterable<Signal>([
@@ -321,6 +339,9 @@ const LIMITS = {
 }
 
 const OUTAGE = "No feed of the operator can be reached: this server may have no network"
+
+/** Items recorded at a time: all of a poll would take too long. */
+const RECORD_SIZE = 100
 
 const JUMP = "it shows no item of the poll before: others may have come and gone in between"
 

@@ -158,9 +158,11 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     const signalsOfEvent = (event: SseEvent, receivedAt: number, yieldIfDue: Effect.Effect<void>) =>
       Effect.gen(function* () {
         const signals: Array<Signal> = []
-        const change = objectOf(jsonOf(event.data))
-        const problem =
-          change === undefined
+        const isTooLong = event.data.length > MAX_LENGTH
+        const change = isTooLong ? undefined : objectOf(jsonOf(event.data))
+        const problem = isTooLong
+          ? `Longer than ${MAX_LENGTH} characters`
+          : change === undefined
             ? "Not a JSON object"
             : isTooDeep(change)
               ? `Nested more than ${MAX_DEPTH} levels deep`
@@ -221,6 +223,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             continue
           }
           if (item.record.data === "") continue
+          yield* yieldIfDue
           const found = yield* signalsOfEvent(item.record, receivedAt, yieldIfDue)
           signals.push(...found.signals)
           if (found.payload !== undefined) payloads.push(found.payload)
@@ -279,6 +282,9 @@ const STALLED_AFTER_SECONDS = 60
 const OVERLAP_MILLIS = 10 * SECOND
 
 const ALIVE_MILLIS = 5 * SECOND
+
+/** Far above any change. To parse a longer one would take too much time at once. */
+const MAX_LENGTH = 128 * 1_024
 
 const backoff = ({ refusal, waitMillis }: Ended, inARow: number): number => {
   if (waitMillis === 0) return 0

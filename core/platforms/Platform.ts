@@ -231,6 +231,8 @@ export interface Platform {
     readonly address?: string
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
     readonly sendsAlive: boolean
+    /** A rule that was lost gets the same id again: only `inventory` shows that it has missed events. Absent: a new one. */
+    readonly keepsIds?: boolean
     /** How long a rule that the platform has accepted may take to take effect. Absent: none. */
     readonly ruleDelayMillis?: number
     /** The server makes up events for it. Absent: it does not. */
@@ -242,10 +244,13 @@ export interface Platform {
   }
   /** Asks the platform whether it accepts the text. Nothing is registered. One in process reads the text itself. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<Acceptance, RuleRefusal>, PlatformFailure>
-  /** Results in the order of the texts. Idempotent. After a failure some texts may be registered: see `inventory`. */
+  /**
+   * Results in the order of the texts. Idempotent. After a failure some texts may be registered: see `inventory`.
+   * `PlatformUnavailable`: this text cannot be registered now, others can.
+   */
   readonly register: (
     texts: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyArray<Either.Either<Registered, RuleRefusal>>, PlatformFailure>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Registered, RuleRefusal | PlatformUnavailable>>, PlatformFailure>
   /** Idempotent. Skips foreign rules. */
   readonly unregister: (platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void, PlatformFailure>
   readonly inventory: Effect.Effect<Inventory, PlatformFailure>

@@ -112,7 +112,11 @@ const registerMissing = (
         failedSince.push(state === "active" ? now : since)
         if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
         yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
-      } else if (state !== "active" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
+      } else if (
+        state !== "active" ||
+        platform.capabilities.keepsIds === true ||
+        !Option.contains(platformRuleId, outcome.right.platformRuleId)
+      ) {
         restored++
         if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
         yield* awaitEffect(store, ruleId, { platforms: [platform] })
@@ -136,7 +140,10 @@ const diff = (inventory: Inventory, registrations: ReadonlyArray<StoredRegistrat
     return rule?.isOurs === true && rule.translatedValue === translatedValue ? rule : undefined
   }
   const held = new Set(settled.flatMap((registration) => heldFor(registration)?.platformRuleId ?? []))
-  const missing = settled.filter((registration) => heldFor(registration) === undefined)
+  // One that failed stays so until it is registered again, even if the platform holds its text for another rule.
+  const missing = settled.filter(
+    (registration) => registration.state !== "active" || heldFor(registration) === undefined
+  )
   // A pending or missing registration with the same text will reuse the rule on the platform.
   const texts = new Set([...missing, ...registrations.filter(({ state }) => state === "pending")].map((r) => r.text))
   const orphans = inventory.rules.filter(

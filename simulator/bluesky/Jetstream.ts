@@ -35,6 +35,8 @@ export interface JetstreamFaults {
   readonly torn?: boolean
   /** An error message, and the end. */
   readonly error?: string
+  /** The service of profiles answers with status 503, until this is false. */
+  readonly noProfiles?: boolean
 }
 
 export class Jetstream {
@@ -47,6 +49,7 @@ export class Jetstream {
   private trimmedBefore = 0
   /** Handles by DID. */
   readonly handles = new Map<string, string>()
+  hasProfiles = true
   /** How often a connection was opened. */
   opened = 0
 
@@ -77,7 +80,7 @@ export class Jetstream {
   }
 
   inject(faults: JetstreamFaults, now: number): void {
-    const { refuse, stallSeconds, close, trimSeconds, duplicates = 0, torn, error } = faults
+    const { refuse, stallSeconds, close, trimSeconds, duplicates = 0, torn, error, noProfiles } = faults
     if (refuse !== undefined) this.refusal = { ...refuse }
     if (stallSeconds !== undefined) {
       this.silentUntil = now + stallSeconds * 1_000
@@ -85,6 +88,7 @@ export class Jetstream {
     }
     if (trimSeconds !== undefined) this.trimmedBefore = now - trimSeconds * 1_000
     this.duplicates += duplicates
+    if (noProfiles !== undefined) this.hasProfiles = !noProfiles
     for (const open of [...this.connections]) {
       if (torn === true) open.peer.send('{"$type":"message","payload":{"$type":"network.bsky.jetstream.subscribeEv')
       if (error !== undefined) open.peer.send(JSON.stringify({ $type: "error", error, message: "Try again" }))

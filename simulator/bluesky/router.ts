@@ -6,6 +6,7 @@ import type { Jetstream, JetstreamFaults } from "./Jetstream.ts"
 export const answerBluesky = (jetstream: Jetstream, { method, path, query, body, now }: Call): Reply => {
   if (path === "/xrpc/app.bsky.actor.getProfiles") {
     const actors = query.getAll("actors")
+    if (!jetstream.hasProfiles) return jsonReply(503, { error: "Unavailable", message: "Try again" })
     return actors.length > 25
       ? jsonReply(400, { error: "InvalidRequest", message: "at most 25 actors" })
       : jsonReply(200, jetstream.profiles(actors))

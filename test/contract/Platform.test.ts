@@ -21,6 +21,7 @@ import { untilTrue } from "../eventually.ts"
 import { localPlatforms } from "../platforms.ts"
 import { SimulatedClock } from "../simulated/SimulatedClock.ts"
 import { memoryEvents } from "../stores/memoryEvents.ts"
+import { quotas } from "../quotas.ts"
 import { memoryFeeds } from "../stores/memoryFeeds.ts"
 import { memoryRules } from "../stores/memoryRules.ts"
 import { platformContract } from "./platformContract.ts"
@@ -127,7 +128,9 @@ platformContract({
     const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}/feeds/1.xml`
     const addresses = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
     const adapter = Feeds.layerWith({ urls: [url], addresses, parser: parserHere, listMillis: 60_000 })
-    const context = yield* Layer.build(Layer.provideMerge(adapter, Layer.merge(services, memoryFeeds)))
+    const context = yield* Layer.build(
+      Layer.provideMerge(Layer.provide(adapter, quotas()), Layer.merge(services, memoryFeeds))
+    )
     const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get("feeds")).pipe(
       Effect.provide(context)
     )

@@ -312,8 +312,8 @@ const serviceOn = (simulator: Simulator.Simulator) =>
   Layer.mergeAll(Rules.layer, Withdrawals.layer).pipe(
     Layer.provideMerge(Redactions.layer),
     Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layerWithChanges)),
-    Layer.provideMerge(quotas()),
     Layer.provideMerge(adapterOn(simulator)),
+    Layer.provideMerge(quotas()),
     Layer.provideMerge(Platforms.layer),
     Layer.provideMerge(recentEvents),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

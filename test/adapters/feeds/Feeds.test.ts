@@ -94,6 +94,42 @@ describe("the stream of feeds", () => {
     })
   )
 
+  it.scoped("reports a feed that is gone for as long as it is gone, and does not ask it again", () =>
+    Effect.gen(function* () {
+      const on = yield* site()
+      on.show("1")
+      const first = yield* watched(on.url)
+      yield* pass(1)
+      on.status = 410
+      yield* pass(20 * 60)
+      for (let day = 0; day < 3; day++) {
+        first.jump(24 * 3_600_000)
+        yield* pass(30)
+      }
+      const gone = {
+        _tag: "Suspected" as const,
+        detail: `Feed "${on.url}": it is gone (HTTP 410) and is not asked again`
+      }
+      const gaps = gapsIn(first.signals)
+      assert.strictEqual(gaps[0]?.from, NOW)
+      for (const [index, gap] of gaps.entries()) {
+        assert.deepInclude(gap, gone)
+        if (index > 0) assert.strictEqual(gap.from, gaps[index - 1]?.to)
+      }
+      assert.lengthOf(gaps, 4)
+      assert.isAbove(gaps.at(-1)?.to ?? 0, NOW + 3 * 24 * 3_600_000)
+      assert.include((yield* first.status).detail, `Reads 1 feed; 1 cannot be read, such as "${on.url}": it is gone`)
+      yield* first.stop
+
+      on.status = 200
+      const second = yield* watched(on.url, { store: first.store })
+      yield* pass(60)
+      assert.deepStrictEqual(gapsIn(second.signals).length, 1)
+      assert.deepInclude(gapsIn(second.signals)[0], { ...gone, from: NOW })
+      assert.lengthOf(on.received, 2)
+    })
+  )
+
   it.scoped("follows a permanent redirect for good after three polls", () =>
     Effect.gen(function* () {
       const [old, now] = [yield* site(), yield* site()]

@@ -4,6 +4,8 @@ import { type Source, Sources } from "../../../adapters/feeds/Sources.ts"
 import type { AccountId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 
+const NOBODY: ReadonlySet<AccountId> = new Set()
+
 const ADDED = Timestamp.fromMillis(0)
 
 const feedsOf = (account: string, count: number, hostOf = (index: number) => `${account}${index}.example`) =>
@@ -18,14 +20,14 @@ const urlsOf = (sources: ReadonlyArray<Source>) => sources.map(({ state }) => st
 describe("Sources", () => {
   it("take gives one feed of each host, and the next one when it is done", () => {
     const sources = new Sources(["https://a.example/1", "https://a.example/2", "https://b.example/"], new Map(), 0)
-    const first = sources.take(1)
+    const first = sources.take(1, NOBODY)
     assert.deepStrictEqual(urlsOf(first), ["https://a.example/1", "https://b.example/"])
-    assert.lengthOf(sources.take(1), 0)
+    assert.lengthOf(sources.take(1, NOBODY), 0)
     for (const source of first) {
       source.state = { ...source.state, nextAt: 1_000_000 }
       sources.done(source)
     }
-    assert.deepStrictEqual(urlsOf(sources.take(2)), ["https://a.example/2"])
+    assert.deepStrictEqual(urlsOf(sources.take(2, NOBODY)), ["https://a.example/2"])
     assert.strictEqual(sources.nextAt(2), 1_000_000)
   })
 
@@ -34,7 +36,7 @@ describe("Sources", () => {
     const sources = new Sources(shared, new Map(), 0)
     const accounts = ["a", "b", "c", "d", "e"].flatMap((account) => feedsOf(account, 10))
     sources.setAdded(accounts, new Map(), 0)
-    const taken = sources.take(1)
+    const taken = sources.take(1, NOBODY)
     assert.lengthOf(
       taken.filter(({ isShared }) => isShared),
       8
@@ -54,7 +56,7 @@ describe("Sources", () => {
         new Map(),
         now
       )
-      for (const source of sources.take(now)) {
+      for (const source of sources.take(now, NOBODY)) {
         polls++
         source.state = { ...source.state, askedAt: now, nextAt: now + 900_000 }
         sources.done(source)

@@ -1,12 +1,14 @@
 /** Feeds that accounts add: for their rules only, each address polled once, and no account can slow down the others. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Option, Stream, TestClock } from "effect"
+import { Context, Effect, Layer, Option, Stream, TestClock } from "effect"
 import { ownLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import type { FeedStore } from "../../../core/feeds/FeedStore.ts"
+import { LimitReached } from "../../../core/model/Errors.ts"
 import type { AccountId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { Signal } from "../../../core/platforms/Platform.ts"
+import { Quotas } from "../../../core/quotas/Quotas.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { visibleRule } from "../../contract/samples.ts"
 import { startReceiver } from "../webhooks/receiver.ts"
@@ -160,6 +162,47 @@ describe("the feeds of accounts", () => {
       assert.lengthOf(shared.received, 1)
       assert.strictEqual(slow.filter(({ received }) => received.length > 0).length, 2)
       assert.deepStrictEqual(gapsIn(signals), [])
+    })
+  )
+
+  it.scoped("count as events of their account, and wait while its limit is reached", () =>
+    Effect.gen(function* () {
+      const spent: Array<readonly [AccountId, string, number]> = []
+      let isOver = true
+      const limits = Layer.mock(Quotas, {
+        check: (account, name) =>
+          account === ANN && isOver
+            ? new LimitReached({ name, limit: 1, used: 1, retryAfterSeconds: 60 })
+            : Effect.void,
+        spend: (...one) => Effect.sync(() => void spent.push(one))
+      })
+      const [of, other, both] = [yield* site(), yield* site(), yield* site()]
+      const { store, signals, context } = yield* watched("", { limits })
+      yield* ruleOf(ANN, context)
+      for (const on of [of, other, both]) on.show("1")
+      yield* add(store, ANN, of.url)
+      yield* add(store, BEN, other.url)
+      for (const account of [ANN, BEN]) yield* add(store, account, both.url)
+      yield* pass(60)
+      assert.deepStrictEqual(
+        [of, other, both].map(({ received }) => received.length),
+        [0, 1, 1]
+      )
+      isOver = false
+      yield* pass(60)
+      assert.lengthOf(of.received, 1)
+      of.show("3", "2", "1")
+      both.show("2", "1")
+      yield* pass(20 * 60)
+      assert.lengthOf(sentIn(signals), 3)
+      assert.sameDeepMembers(
+        spent.filter(([, , items]) => items > 0),
+        [
+          [ANN, "events", 2],
+          [ANN, "events", 1],
+          [BEN, "events", 1]
+        ]
+      )
     })
   )
 

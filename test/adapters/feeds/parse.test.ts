@@ -64,6 +64,30 @@ describe("parseFeed", () => {
     }
   })
 
+  it("limits what is in the payload of every item, and what an item has many of", () => {
+    const long = "x".repeat(5_000)
+    const item = (id: string) =>
+      `<item><guid>${id}</guid><link>/${long}</link>${"<category>a</category>".repeat(150)}<description><![CDATA[${`<a>${long}</a>`.repeat(250)}]]></description></item>`
+    const head = `<title>${long}</title><language>${long}</language>`
+    const feed = Either.getOrThrow(
+      parseFeed(`<rss version="2.0"><channel>${head}${item("1")}${item(long)}</channel></rss>`, {
+        baseUrl: "https://example.org/",
+        digest: (text) => `#${text.length}`
+      })
+    )
+    assert.strictEqual(feed.title, "x".repeat(300))
+    assert.isUndefined(feed.language)
+    assert.deepStrictEqual(
+      feed.items.map(({ id, url }) => [id, url]),
+      [
+        ["1", undefined],
+        ["#5000", undefined]
+      ]
+    )
+    assert.lengthOf(feed.items[0]?.link_texts ?? [], 199)
+    assert.lengthOf(feed.items[0]?.link_texts[0] ?? "", 300)
+  })
+
   it("resolves links, and keeps items with the same id apart", () => {
     const { items } = Either.getOrThrow(
       parse(

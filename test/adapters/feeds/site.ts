@@ -7,6 +7,8 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { FeedStore } from "../../../core/feeds/FeedStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import type { Quotas } from "../../../core/quotas/Quotas.ts"
+import { quotas } from "../../quotas.ts"
 import { settle } from "../../simulator/stage.ts"
 import { memoryEvents } from "../../stores/memoryEvents.ts"
 import { memoryFeeds } from "../../stores/memoryFeeds.ts"
@@ -55,17 +57,22 @@ export const watched = (
   {
     store,
     addresses = local,
-    isDurable = true
+    isDurable = true,
+    limits = quotas()
   }: {
     readonly store?: FeedStore["Type"]
     readonly addresses?: Addresses
     readonly isDurable?: boolean
+    readonly limits?: Layer.Layer<Quotas, never, Platforms>
   } = {}
 ) =>
   Effect.gen(function* () {
     if (store === undefined) yield* TestClock.setTime(NOW)
     const stores = Layer.merge(memoryRules, store === undefined ? memoryFeeds : Layer.succeed(FeedStore, store))
-    const services = Layer.mergeAll(Platforms.layer, stores, Entropy.layerCounting, recentEvents)
+    const services = Layer.provideMerge(
+      limits,
+      Layer.mergeAll(Platforms.layer, stores, Entropy.layerCounting, recentEvents)
+    )
     const quiet = Logger.replace(Logger.defaultLogger, Logger.none)
     const feeds = layerWith({
       urls: urls.split(",").filter((url) => url !== ""),
@@ -79,12 +86,22 @@ export const watched = (
     const signals: Array<Signal> = []
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
+    let ahead = 0
+    const clock = yield* Effect.clock
+    const later = Object.create(clock, {
+      unsafeCurrentTimeMillis: { value: () => clock.unsafeCurrentTimeMillis() + ahead },
+      currentTimeMillis: { get: () => Effect.map(clock.currentTimeMillis, (now) => now + ahead) }
+    })
     yield* Stream.runForEach(platform.watch(Option.none()).pipe(Stream.provideSomeLayer(quiet)), (signal) => {
       signals.push(signal)
       return isDurable && signal._tag === "Alive" ? (signal.ack ?? Effect.void) : Effect.void
-    }).pipe(Effect.forkIn(scope))
+    }).pipe(Effect.withClock(later), Effect.forkIn(scope))
     return {
       signals,
+      /** In milliseconds. The stream finds that so much time has passed: to run every step of a day takes long. */
+      jump: (millis: number) => {
+        ahead += millis
+      },
       context,
       store: Context.get(context, FeedStore),
       status: platform.status,

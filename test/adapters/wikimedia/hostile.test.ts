@@ -108,4 +108,21 @@ describe("changes", () => {
         assert.strictEqual(opened, 1)
       })
   )
+
+  it.scoped("that are far longer than real ones are reported and not read, and the others are delivered", () =>
+    Effect.gen(function* () {
+      const long = { ...full("long"), log_params: Array.from({ length: 50_000 }, () => ({})) }
+      const text = [long, full("good")].map((record) => `event: message\ndata: ${JSON.stringify(record)}\n\n`).join("")
+      const adapter = yield* makeAdapter(async () => {
+        const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) })
+        return new Response(body, { headers: { "content-type": "text/event-stream" } })
+      })
+      yield* adapter.register(FILTERS)
+      const signals = yield* collect(adapter)
+      for (let turn = 0; turn < 100 && idsIn(signals).length === 0; turn++) yield* settle
+      assert.deepStrictEqual(idsIn(signals), ["good"])
+      const details = signals.flatMap((signal) => (signal._tag === "Lost" ? [signal.detail] : []))
+      assert.deepStrictEqual(details, ["The platform sent a change that cannot be read: Longer than 131072 characters"])
+    })
+  )
 })

@@ -1,11 +1,12 @@
 /** Rules on X: the outcome of every text, ownership, and X's error messages. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Option } from "effect"
+import type { PlatformUnavailable } from "../../../core/model/Errors.ts"
 import type { Registered, RuleRefusal } from "../../../core/platforms/Platform.ts"
 import { pass, RULES, type Stage, settle, X } from "../../simulator/stage.ts"
 import { TAG, withSimulator } from "./platform.ts"
 
-type Outcome = Either.Either<Registered, RuleRefusal>
+type Outcome = Either.Either<Registered, RuleRefusal | PlatformUnavailable>
 
 /** The registered value, or the tag of the refusal. */
 const shown = (outcomes: ReadonlyArray<Outcome>) =>

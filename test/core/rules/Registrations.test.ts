@@ -130,6 +130,29 @@ describe("Registrations.reconcile fixes the platform", () => {
       assert.deepStrictEqual(yield* gapsOf(kept, bob), [])
     }))
 
+  test("ends the failure of a rule whose text the platform holds for another one", ({
+    registrations,
+    rules,
+    x,
+    store
+  }) =>
+    Effect.gen(function* () {
+      const { id: failed } = yield* rules.create(ann, on("x", "word"))
+      yield* rules.create(bob, on("x", "word"))
+      const at = yield* Timestamp.now
+      yield* store.fail(failed, "x", { reason: "for now", lostSince: at, at })
+      yield* TestClock.adjust("1 minutes")
+      yield* registrations.reconcile
+      const [rule] = (yield* rules.list(ann, {})).rules
+      assert.strictEqual(rule?.platforms["x"]?.state, "active")
+      const { gaps } = yield* store.ruleCoverage({ account: ann, rule: Option.some(failed), platforms: ["x"] }, 10)
+      assert.deepStrictEqual(
+        gaps.map(({ to }) => Option.isSome(to)),
+        [true]
+      )
+      assert.deepStrictEqual(x.texts, ["word"])
+    }))
+
   test("recheck compares at once, or as soon as 30 seconds have passed", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* TestClock.adjust("1 hours")
