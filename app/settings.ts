@@ -358,9 +358,18 @@ export const operatorKey = table.service.operatorKey.config
 
 /** Of the platforms that are off by default. */
 export const switches = {
-  bluesky: Config.map(table.service.bluesky.config, (value) => value === "on"),
-  wikimedia: Config.map(table.service.wikimediaContact.config, Option.isSome),
-  feeds: Config.map(table.service.feedUrls.config, Option.isSome)
+  bluesky: {
+    isOn: Config.map(table.service.bluesky.config, (value) => value === "on"),
+    setting: `${table.service.bluesky.name}=on`
+  },
+  wikimedia: {
+    isOn: Config.map(table.service.wikimediaContact.config, Option.isSome),
+    setting: `${table.service.wikimediaContact.name}=you@example.org`
+  },
+  feeds: {
+    isOn: Config.map(table.service.feedUrls.config, Option.isSome),
+    setting: `${table.service.feedUrls.name}=on`
+  }
 }
 
 export const storeSettings = valuesOf(table.store)
