@@ -101,7 +101,7 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
   const { id, events } = language
   const titled = (event: unknown) => `  - ${events.titleOf(event) ?? "an event without a title"}`
   const findings = [
-    ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(id, backtest)}`]),
+    ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(language, backtest)}`]),
     ...(backtest?.samples ?? []).map(titled),
     ...(backtest?.newest === undefined
       ? []
