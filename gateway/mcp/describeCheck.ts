@@ -3,7 +3,7 @@ import type { Backtest } from "../../core/backtests/Backtests.ts"
 import { describeBacktest, describeEstimate, type Source, sourceOf } from "../../core/backtests/describe.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import type { WireTranslation } from "../../core/model/wire.ts"
-import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
+import { lossesIn } from "../../core/rules/describeLoss.ts"
 import { describeVerdict } from "../../core/rules/PlatformVerdict.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
@@ -103,14 +103,13 @@ const describeLosses = (
   }: { readonly platform: string; readonly translation: typeof WireTranslation.Type; readonly sent: string },
   treatment: Treatment
 ): ReadonlyArray<string> => {
-  const lost = clauses.filter(isLoss)
+  const lost = lossesIn(clauses, platform)
   return [
-    ...lost.slice(0, MAX_LOSSES).map((clause) => {
-      const { span, fidelity, reason } = clause
+    ...lost.slice(0, MAX_LOSSES).map(({ clause: { span, fidelity, reason }, examples }) => {
       return [
         `  - ${fidelity === "impossible" ? "lost" : fidelity}: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`,
         treatment.line(reason),
-        ...describeWitnesses(clause, platform).map((line) => treatment.line(line))
+        ...examples.map((line) => treatment.line(line))
       ].join("; ")
     }),
     ...(lost.length > MAX_LOSSES ? [`  - and ${counted(lost.length - MAX_LOSSES, "more clause")}`] : [])
