@@ -50,21 +50,27 @@ export const drawIssues =
     return drawing === "" ? Effect.fail(failure) : Effect.zipRight(Console.error(drawing), new AlreadyReported())
   }
 
-export const platformRow = (platform: PlatformId, text: string): string =>
-  `  ${platform.padEnd(PLATFORM_COLUMNS)}  ${visible(text)}`
+export const platformRows = (
+  rows: ReadonlyArray<readonly [platform: PlatformId, text: string]>
+): ReadonlyArray<string> => {
+  const columns = Math.max(MIN_PLATFORM_COLUMNS, ...rows.map(([platform]) => platform.length))
+  return rows.map(([platform, text]) => `  ${platform.padEnd(columns)}  ${visible(text)}`)
+}
 
 export const describeRule = (
   { id, name, intent, platforms, created_at, version, shadow, activity }: Rule,
   languages: ReadonlyArray<Language>
 ): string => {
   const rows = (registrations: Rule["platforms"]) =>
-    languages.flatMap(({ id }) => {
-      const registration = registrations[id]
-      if (registration === undefined) return []
-      const { state, translated_value, reason, failed_since } = registration
-      const since = failed_since === undefined ? "" : ` since ${failed_since}`
-      return [platformRow(id, `${state}${since}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)]
-    })
+    platformRows(
+      languages.flatMap(({ id }) => {
+        const registration = registrations[id]
+        if (registration === undefined) return []
+        const { state, translated_value, reason, failed_since } = registration
+        const since = failed_since === undefined ? "" : ` since ${failed_since}`
+        return [[id, `${state}${since}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`]]
+      })
+    )
   return [
     `${id}  ${visible(name)}`,
     `  ${visible(intent)}`,
@@ -81,4 +87,5 @@ export const describeRule = (
 
 // ---- helpers ----
 
-const PLATFORM_COLUMNS = 8
+/** One width for the platforms that every server has. */
+const MIN_PLATFORM_COLUMNS = 8
