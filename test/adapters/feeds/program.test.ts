@@ -99,6 +99,16 @@ describe("the program", () => {
     )
   }
 
+  it("says at the start why there is no demo feed, and how to add a feed", { timeout: START_MILLIS }, async () => {
+    const service = await serveInProcess({ EARSHOT_FEEDS: "on", EARSHOT_DEMO_FEED: "on" })
+    const { stdout } = await service.stop()
+    assert.include(
+      stdout,
+      "\nDemo feed: off (it never runs next to a real platform: feeds); x and firehose only get what you send to POST /local/events\n"
+    )
+    assert.include(stdout, "\nFeeds: add some with EARSHOT_FEEDS=on earshot feeds add ")
+  })
+
   it.scopedLive(
     "offers commands and tools for the feeds of an account",
     () =>
