@@ -11,7 +11,7 @@ import type { Target } from "../cli/remote.ts"
 import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { settingLines } from "../simulator/settings.ts"
 import { output } from "./output.ts"
-import { languagesOn } from "./platforms.ts"
+import { languagesOn, platformsOff } from "./platforms.ts"
 import { isRemote, operatorRemote, remote, remoteOrOperator } from "./remote.ts"
 import { outputSettings, settings } from "./settings.ts"
 import { VERSION } from "./version.ts"
@@ -20,7 +20,8 @@ export const commands = (args: ReadonlyArray<string>): Effect.Effect<void, unkno
   Effect.gen(function* () {
     const printing = yield* outputSettings
     const width = Math.min((process.stdout.columns ?? 101) - 1, 100)
-    yield* earshot({ ...actions, languages: yield* languagesOn }, { args, version: VERSION, width, settings }).pipe(
+    const options = { args, version: VERSION, width, settings, platformsOff: yield* platformsOff }
+    yield* earshot({ ...actions, languages: yield* languagesOn }, options).pipe(
       Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
       Effect.provide(output(printing))
     )

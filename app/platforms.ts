@@ -10,6 +10,7 @@ import type { Language } from "../core/languages/Language.ts"
 import { wikimedia } from "../core/languages/wikimedia.ts"
 import { x } from "../core/languages/x.ts"
 import type { Entropy } from "../core/model/Entropy.ts"
+import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { Installed, Platforms } from "../core/platforms/Platform.ts"
 import type { Quotas } from "../core/quotas/Quotas.ts"
 import type { RuleStore } from "../core/rules/RuleStore.ts"
@@ -18,8 +19,8 @@ import { type ServiceSettings, switches } from "./settings.ts"
 /** A platform's adapter is loaded when a service starts; commands that only need the language do not load it. */
 export interface KnownPlatform {
   readonly language: Language
-  /** Absent: always. While it is off, only the help of the settings names it. */
-  readonly isOn?: Config.Config<boolean>
+  /** Absent: always on. While it is off, only the command line names it. `setting` turns it on: `EARSHOT_BLUESKY=on`. */
+  readonly switch?: { readonly isOn: Config.Config<boolean>; readonly setting: string }
   readonly load: () => Promise<{ readonly install: (settings: ServiceSettings) => InstalledPlatform }>
 }
 
@@ -32,25 +33,32 @@ export const PLATFORMS: ReadonlyArray<KnownPlatform> = [
   { language: firehose, load: () => import("../adapters/firehose/Firehose.ts") },
   {
     language: bluesky,
-    isOn: switches.bluesky,
+    switch: switches.bluesky,
     load: () => import("../adapters/bluesky/Bluesky.ts")
   },
   {
     language: wikimedia,
-    isOn: switches.wikimedia,
+    switch: switches.wikimedia,
     load: () => import("../adapters/wikimedia/Wikimedia.ts")
   },
-  { language: feeds, isOn: switches.feeds, load: () => import("../adapters/feeds/Feeds.ts") }
+  { language: feeds, switch: switches.feeds, load: () => import("../adapters/feeds/Feeds.ts") }
 ]
 
 /** Without those that a setting turns on. */
-export const builtIn: ReadonlyArray<Language> = PLATFORMS.flatMap(({ language, isOn }) =>
-  isOn === undefined ? [language] : []
+export const builtIn: ReadonlyArray<Language> = PLATFORMS.flatMap((platform) =>
+  platform.switch === undefined ? [platform.language] : []
 )
 
 /** A setting that is not valid turns nothing on: the service reports it. */
-const platformsOn: Effect.Effect<ReadonlyArray<KnownPlatform>> = Effect.filter(PLATFORMS, ({ isOn }) =>
-  isOn === undefined ? Effect.succeed(true) : Effect.orElseSucceed(isOn, () => false)
+const isOn = (platform: KnownPlatform): Effect.Effect<boolean> =>
+  platform.switch === undefined ? Effect.succeed(true) : Effect.orElseSucceed(platform.switch.isOn, () => false)
+
+const platformsOn = Effect.filter(PLATFORMS, isOn)
+
+/** The setting that turns it on, by platform. */
+export const platformsOff: Effect.Effect<Readonly<Record<PlatformId, string>>> = Effect.map(
+  Effect.filter(PLATFORMS, isOn, { negate: true }),
+  (all) => Object.fromEntries(all.map(({ language, switch: { setting = "" } = {} }) => [language.id, setting]))
 )
 
 export const languagesOn: Effect.Effect<ReadonlyArray<Language>> = Effect.map(platformsOn, (all) =>

@@ -19,7 +19,7 @@ import { CONSOLE_PATH, isBuilt } from "../gateway/http/console.ts"
 import { withOperatorKey } from "../gateway/operator.ts"
 import { serveOperator } from "./operator.ts"
 import { output } from "./output.ts"
-import { drillOf, running, type ServiceOptions, signInOf, startDemoFeed } from "./service.ts"
+import { demoFeedOffReason, drillOf, running, type ServiceOptions, signInOf, startDemoFeed } from "./service.ts"
 import { misspelt, outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -73,9 +73,14 @@ const open = running((options) =>
     yield* describeSignIn(settings)
     const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
-      demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
+      demoFeedOn
+        ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off"
+        : `Demo feed: off${demoFeedOffReason(options)}`
     )
     if (demoFeedOn) yield* Console.log("Real posts: EARSHOT_BLUESKY=on npm start")
+    if (Option.exists(settings.feedUrls, (urls) => urls.length === 0)) {
+      yield* Console.log("Feeds: add some with EARSHOT_FEEDS=on earshot feeds add https://example.org/feed.xml")
+    }
     // After listening: a failed start must not use up the first key, which is shown only once.
     const firstKey = yield* retried(showFirstKey(url, demoFeedOn, options), storeWait)
     // The browser does not send the fragment: the key is in no request and in no log.

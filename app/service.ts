@@ -115,6 +115,17 @@ export const startDemoFeed = (options: ServiceOptions) =>
     ? Effect.as(Layer.build(DemoFeed.layerWith(options.platforms.map(({ demo }) => demo))), true)
     : Effect.succeed(false)
 
+/** Why there is no demo feed, if a real platform is the reason. */
+export const demoFeedOffReason = ({ settings, platforms }: ServiceOptions): string => {
+  if (settings.demoFeed === "off" || settings.upstream === "off") return ""
+  const idsOf = (isReal: boolean) =>
+    platforms.filter(({ remote }) => Option.isSome(remote) === isReal).map(({ language }) => language.id)
+  const [real, inProcess] = [idsOf(true), idsOf(false)]
+  const silent =
+    inProcess.length === 0 ? "" : `; ${inProcess.join(" and ")} only get what you send to POST /local/events`
+  return ` (it never runs next to a real platform: ${real.join(", ")})${silent}`
+}
+
 // ---- helpers ----
 
 const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>

@@ -358,9 +358,18 @@ export const operatorKey = table.service.operatorKey.config
 
 /** Of the platforms that are off by default. */
 export const switches = {
-  bluesky: Config.map(table.service.bluesky.config, (value) => value === "on"),
-  wikimedia: Config.map(table.service.wikimediaContact.config, Option.isSome),
-  feeds: Config.map(table.service.feedUrls.config, Option.isSome)
+  bluesky: {
+    isOn: Config.map(table.service.bluesky.config, (value) => value === "on"),
+    setting: `${table.service.bluesky.name}=on`
+  },
+  wikimedia: {
+    isOn: Config.map(table.service.wikimediaContact.config, Option.isSome),
+    setting: `${table.service.wikimediaContact.name}=you@example.org`
+  },
+  feeds: {
+    isOn: Config.map(table.service.feedUrls.config, Option.isSome),
+    setting: `${table.service.feedUrls.name}=on`
+  }
 }
 
 export const storeSettings = valuesOf(table.store)
@@ -498,12 +507,13 @@ const MAX_FEEDS = 500
 function feedList(text: string): Either.Either<ReadonlyArray<string>, string> {
   if (text === "on") return Either.right([])
   return Either.flatMap(text.includes("://") ? Either.right(text) : fileText(text), (list) => {
-    const urls = addressesIn(list)
+    const addresses = addressesIn(list)
+    if (Either.isLeft(addresses)) return addresses
+    const urls = addresses.right
     const wrong = urls.find(
       (url) => !/^https?:\/\/[^@]+$/.test(url) || !URL.canParse(url) || new URL(url).href.length > MAX_URL_LENGTH
     )
     if (wrong !== undefined) return Either.left(`Expected addresses with http or https, got ${shownValue(wrong)}`)
-    if (urls.length === 0) return Either.left("Expected at least one address")
     return urls.length > MAX_FEEDS
       ? Either.left(`Expected at most ${MAX_FEEDS} addresses, got ${urls.length}`)
       : Either.right(urls.map((url) => new URL(url).href))
@@ -514,7 +524,7 @@ function fileText(path: string): Either.Either<string, string> {
   return Either.try({
     try: () => readFileSync(path, "utf8"),
     catch: () =>
-      `Expected addresses like https://example.org/feed.xml, or a file that can be read, got ${shownValue(path)}`
+      `Expected on, or addresses like https://example.org/feed.xml, or a file that can be read, got ${shownValue(path)}`
   })
 }
 

@@ -19,9 +19,11 @@ export const simulate = ({ port, seed, rate, tier, bluesky, wikimedia, feeds }: 
     const host = "127.0.0.1"
     const url = `http://${host}:${yield* SimulatorServer.serve(simulator, { host, port })}`
     const { x, firehose } = simulator.control.settings
+    const others = [...(bluesky ? ["Bluesky"] : []), ...(wikimedia ? ["Wikimedia"] : []), ...(feeds ? ["feeds"] : [])]
+    const served = ["X", "Firehose", ...others]
     yield* Console.log(
       [
-        `The simulator serves X and Firehose on ${url} (state, settings and faults: ${url}/control)`,
+        `The simulator serves ${served.slice(0, -1).join(", ")} and ${served.at(-1)} on ${url} (state, settings and faults: ${url}/control)`,
         "Point a client at it:",
         `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
         `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,

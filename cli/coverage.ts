@@ -1,6 +1,7 @@
 /** Describes coverage in lines of text. */
-import type { Coverage } from "../core/coverage/Coverage.ts"
+import type { Coverage, PlatformCoverage } from "../core/coverage/Coverage.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
+import { plural } from "./progress.ts"
 import { visible } from "./terminal.ts"
 
 /** One line per time for which matches may be missing: not watched, or already deleted. */
@@ -26,6 +27,32 @@ export const describeGaps = ({ platforms, kept_since }: Coverage): ReadonlyArray
     ]
   })
 ]
+
+/** Of one platform in the last 24 hours, in one line. */
+export const describeWatched = ({ watched_since, gaps, more_gaps, suspected }: PlatformCoverage): string => {
+  if (watched_since === undefined) return "not yet"
+  const [newest] = gaps
+  const [doubtful] = suspected
+  // Without rules there is nothing to miss.
+  const ruleless = gaps.filter(({ cause }) => cause === "no_rules").length
+  const lost = gaps.filter(({ cause, recovered }) => cause !== "no_rules" && !recovered).length
+  return [
+    `since ${watched_since}`,
+    newest === undefined
+      ? "no gap in the last 24 hours"
+      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${ruleless === 0 ? "" : `${ruleless} while there were no rules, `}${lost} not recovered`,
+    ...(newest === undefined
+      ? []
+      : [
+          `the latest ${newest.to === undefined ? `since ${newest.from}` : `from ${newest.from} to ${newest.to}`} (${newest.cause})`
+        ]),
+    ...(doubtful === undefined
+      ? []
+      : [
+          `in doubt in ${plural(suspected.length, "period")}, the latest from ${doubtful.from} to ${doubtful.to}: ${visible(doubtful.detail)}`
+        ])
+  ].join("; ")
+}
 
 // ---- helpers ----
 

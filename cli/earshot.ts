@@ -19,6 +19,7 @@ import { run } from "./run.ts"
 import { type ServersActions, serversCommand } from "./servers.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { type CheckActions, checkCommand, syntaxCommand } from "./syntax.ts"
+import type { PlatformsOff } from "./usage.ts"
 import { webhooksCommand } from "./webhooks.ts"
 
 export interface Actions<E> {
@@ -55,6 +56,7 @@ export interface EarshotOptions {
   /** Width of the help, in columns. */
   readonly width: number
   readonly settings: ReadonlyArray<SettingInfo>
+  readonly platformsOff: PlatformsOff
 }
 
 export const earshot = <E>(actions: Actions<E>, { settings, ...options }: EarshotOptions) => {

@@ -3,6 +3,7 @@ import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
 import { callOf, type RemoteFailure } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
+import { sourceOf } from "../core/backtests/describe.ts"
 import { describeHits } from "../core/explanations/describe.ts"
 import type { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
 import type { Language } from "../core/languages/Language.ts"
@@ -64,7 +65,7 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
         if (!id.startsWith("match_") && Option.isNone(postId) && Option.isNone(sent)) {
           const count = remote.request(callOf(contracts.rules.hits, { rule_id: id, ...onPlatform }))
           const hits = yield* json ? count : Effect.mapError(count, namingOptions(OPTIONS))
-          return yield* json ? printJson(hits) : Console.log(describeAllHits(hits))
+          return yield* json ? printJson(hits) : Console.log(describeAllHits(hits, languages))
         }
         const request = id.startsWith("match_")
           ? { match_id: id }
@@ -118,10 +119,10 @@ const withPlatformOption = (failure: RemoteFailure): RemoteFailure | UsageError 
 
 const quoted = (text: string): string => `"${visible(text)}"`
 
-const describeAllHits = ({ platforms }: HitsResult): string =>
+const describeAllHits = ({ platforms }: HitsResult, languages: ReadonlyArray<Language>): string =>
   Object.entries(platforms)
     .flatMap(([platform, hits]) =>
-      hits === undefined ? [] : [describeHits(platform, hits, visible).map(visible).join("\n")]
+      hits === undefined ? [] : [describeHits(sourceOf(languages, platform), hits, visible).map(visible).join("\n")]
     )
     .join("\n\n")
 

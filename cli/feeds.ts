@@ -7,9 +7,9 @@ import type { Feed } from "../core/feeds/Feed.ts"
 import { addressesIn, opmlOf } from "../core/feeds/opml.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { counted } from "../core/text/counted.ts"
-import { AlreadyReported, errorBodyOf, UsageError } from "./failures.ts"
+import { AlreadyReported, errorBodyOf, issuesIn, UsageError } from "./failures.ts"
 import { type FilterActions, textIn } from "./filter.ts"
-import { namingOptions } from "./optionNames.ts"
+import { afterColon, namingOptions } from "./optionNames.ts"
 import { jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
@@ -67,7 +67,7 @@ const add = <E>({ connectTo }: Actions<E>) =>
       Effect.gen(function* () {
         const remote = yield* connectTo(target)
         const request = remote.request(callOf(contracts.add, { url: address }))
-        const { feed } = yield* json ? request : Effect.mapError(request, namingOptions({ url: "<address>" }))
+        const { feed } = yield* json ? request : Effect.mapError(request, namingOptions({ url: address }))
         yield* json ? printJson({ feed }) : Console.log(describe(feed))
       }).pipe(Effect.scoped)
   ).pipe(
@@ -102,8 +102,9 @@ const importList = <E>(actions: Actions<E>) =>
     },
     ({ file, json, ...target }) =>
       Effect.gen(function* () {
-        const urls = addressesIn(yield* textIn(actions, file, { what: "a list of feeds", max: MAX_LIST }))
-        if (urls.length === 0) return yield* new UsageError({ message: "There is no address of a feed in the list" })
+        const list = addressesIn(yield* textIn(actions, file, { what: "a list of feeds", max: MAX_LIST }))
+        if (Either.isLeft(list)) return yield* new UsageError({ message: list.left })
+        const urls = list.right
         const remote = yield* actions.connectTo(target)
         const feeds: Array<Feed> = []
         const failed: Array<{ readonly url: string; readonly code: string; readonly message: string }> = []
@@ -115,9 +116,13 @@ const importList = <E>(actions: Actions<E>) =>
             if (!json) yield* Console.log(`${place}  ${answer.right.feed.state}`)
             continue
           }
-          const { code, message } = errorBodyOf(answer.left)
+          const { code, message, details } = errorBodyOf(answer.left)
+          const [issue] = issuesIn(details)
           failed.push({ url, code, message })
-          if (!json) yield* Console.error(`earshot: ${place}: ${visible(message)}`)
+          if (!json)
+            yield* Console.error(
+              `earshot: ${place}: ${visible(issue === undefined ? message : afterColon(issue.message))}`
+            )
           // The others would fail, too.
           if (ENDS.has(code)) break
         }

@@ -9,6 +9,8 @@ export type OptionNames = Readonly<Record<string, string>>
 export const optionFor = (path: string, names: OptionNames): string | undefined =>
   Object.entries(names).find(([field]) => path === field || path.startsWith(`${field}.`))?.[1]
 
+export const afterColon = (message: string): string => `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+
 /** The same failure; if it names a field of the request, with the option instead. */
 export const namingOptions =
   (names: OptionNames) =>
@@ -19,6 +21,6 @@ export const namingOptions =
     const option = first === undefined ? undefined : optionFor(first.path, names)
     if (first === undefined || option === undefined) return failure
     const more = others.length === 0 ? "" : ` (and ${others.length} more, see --json)`
-    const message = `${option}: ${first.message.charAt(0).toLowerCase()}${first.message.slice(1)}${more}`
+    const message = `${option}: ${afterColon(first.message)}${more}`
     return new RemoteRefused({ code, message, details, retryAfterSeconds })
   }

@@ -6,6 +6,7 @@ import { contracts } from "../api/contracts.ts"
 import { describeNewer } from "../core/rules/reconcilePlatform.ts"
 import { describeDrill } from "../core/status/Drill.ts"
 import type { PlatformStatus } from "../core/status/PlatformStatus.ts"
+import { describeWatched } from "./coverage.ts"
 import { plural } from "./progress.ts"
 import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
 import { visible } from "./terminal.ts"
@@ -59,7 +60,7 @@ const describe = ({
       ? []
       : [`  Last error, ${stream.last_error.at}: ${visible(stream.last_error.message)}`]),
     ...(owner === undefined ? [] : [`  Owner: ${describeOwner(owner)}`]),
-    `  Watched: ${describeCoverage(coverage)}`,
+    `  Watched: ${describeWatched(coverage)}`,
     `  Rules: ${describeRules(rules)}`,
     ...(rules.error === undefined || rules.error.message === stream.detail
       ? []
@@ -104,16 +105,3 @@ const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): strin
           `checked at ${drift.checked_at}`
         ])
   ].join(", ")
-
-const describeCoverage = ({ watched_since, gaps, more_gaps }: PlatformStatus["coverage"]): string => {
-  if (watched_since === undefined) return "not yet"
-  const [newest] = gaps
-  // Without rules there is nothing to miss.
-  const ruleless = gaps.filter(({ cause }) => cause === "no_rules").length
-  const lost = gaps.filter(({ cause, recovered }) => cause !== "no_rules" && !recovered).length
-  const summary =
-    newest === undefined
-      ? "no gap in the last 24 hours"
-      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${ruleless === 0 ? "" : `${ruleless} while there were no rules, `}${lost} not recovered; the latest ${newest.to === undefined ? `since ${newest.from}` : `from ${newest.from} to ${newest.to}`} (${newest.cause})`
-  return `since ${watched_since}; ${summary}`
-}

@@ -15,7 +15,7 @@ import type { FilterActions } from "./filter.ts"
 import { idCommand, idOptions } from "./idCommand.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { printJson, type TargetActions, targetHelp } from "./remote.ts"
-import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
+import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRows } from "./ruleOptions.ts"
 import { visible } from "./terminal.ts"
 
 interface Actions<E> extends TargetActions<E>, FilterActions<E> {}
@@ -162,12 +162,14 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
         const request = { rule_id: id, ...(Option.isSome(since) && { since: since.value }) }
         const answer = yield* remote.request(callOf(contracts.rules.reapply, request))
         if (json) return yield* printJson(answer)
-        for (const [platform, { tested, matched, added, is_complete }] of Object.entries(answer.platforms)) {
-          const rest = is_complete ? "" : "; older events were left out"
-          yield* Console.log(
-            platformRow(platform, `${added} added: ${matched} of ${counted(tested, "recent event")} match${rest}`)
-          )
-        }
+        const rows = Object.entries(answer.platforms).map(
+          ([platform, { tested, matched, added, is_complete }]) =>
+            [
+              platform,
+              `${added} added: ${matched} of ${counted(tested, "recent event")} match${is_complete ? "" : "; older events were left out"}`
+            ] as const
+        )
+        yield* Console.log(platformRows(rows).join("\n"))
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(targetHelp("Run the current filters of a rule on recent events, and add the matches."))
@@ -225,7 +227,7 @@ const describeVersion = ({ version, at, key_id, changed, name, overrides, paused
     `Version ${version}  ${at}${key_id === undefined ? "" : `  ${key_id}`}`,
     `  ${changed.length === 0 ? "Created" : `Changed: ${changed.join(", ")}`}`,
     `  ${visible(name)}${paused ? " (paused)" : ""}`,
-    ...Object.entries(overrides).map(([platform, text]) => platformRow(platform, text))
+    ...platformRows(Object.entries(overrides))
   ].join("\n")
 
 const describeCompared = (

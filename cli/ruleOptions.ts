@@ -50,8 +50,12 @@ export const drawIssues =
     return drawing === "" ? Effect.fail(failure) : Effect.zipRight(Console.error(drawing), new AlreadyReported())
   }
 
-export const platformRow = (platform: PlatformId, text: string): string =>
-  `  ${platform.padEnd(PLATFORM_COLUMNS)}  ${visible(text)}`
+export const platformRows = (
+  rows: ReadonlyArray<readonly [platform: PlatformId, text: string]>
+): ReadonlyArray<string> => {
+  const columns = Math.max(MIN_PLATFORM_COLUMNS, ...rows.map(([platform]) => platform.length))
+  return rows.map(([platform, text]) => `  ${platform.padEnd(columns)}  ${visible(text)}`)
+}
 
 export const describeRule = (
   { id, name, intent, platforms, created_at, version, shadow, activity }: Rule,
@@ -60,13 +64,15 @@ export const describeRule = (
   const known = languages.map((language) => language.id)
   // The server may have platforms that the settings of this command do not turn on.
   const rows = (registrations: Rule["platforms"]) =>
-    [...known, ...Object.keys(registrations).filter((other) => !known.includes(other))].flatMap((id) => {
-      const registration = registrations[id]
-      if (registration === undefined) return []
-      const { state, translated_value, reason, failed_since } = registration
-      const since = failed_since === undefined ? "" : ` since ${failed_since}`
-      return [platformRow(id, `${state}${since}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)]
-    })
+    platformRows(
+      [...known, ...Object.keys(registrations).filter((other) => !known.includes(other))].flatMap((id) => {
+        const registration = registrations[id]
+        if (registration === undefined) return []
+        const { state, translated_value, reason, failed_since } = registration
+        const since = failed_since === undefined ? "" : ` since ${failed_since}`
+        return [[id, `${state}${since}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`]]
+      })
+    )
   return [
     `${id}  ${visible(name)}`,
     `  ${visible(intent)}`,
@@ -83,4 +89,5 @@ export const describeRule = (
 
 // ---- helpers ----
 
-const PLATFORM_COLUMNS = 8
+/** One width for the platforms that every server has. */
+const MIN_PLATFORM_COLUMNS = 8

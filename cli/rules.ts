@@ -23,7 +23,7 @@ import {
   targetOptions
 } from "./remote.ts"
 import { ruleCommands } from "./ruleCommands.ts"
-import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
+import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRows } from "./ruleOptions.ts"
 import { visible } from "./terminal.ts"
 
 export interface RulesActions<E> extends TargetActions<E>, FilterActions<E> {}
@@ -78,7 +78,7 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
         const created = yield* json ? create : Effect.catchAll(create, drawIssues(overrides))
         if (json) return yield* printJson(created)
         const registered = Object.entries(created.platforms)
-        const rows = registered.map(([platform, { translated_value }]) => platformRow(platform, translated_value))
+        const rows = platformRows(registered.map(([platform, { translated_value }]) => [platform, translated_value]))
         yield* Console.log([created.rule_id, ...rows].join("\n"))
         for (const [platform, { warnings = [] }] of registered) {
           if (warnings.length > 0)

@@ -5,7 +5,7 @@ import type { CommandInfo } from "./commandTree.ts"
 import { completions } from "./completions.ts"
 import { UsageError } from "./failures.ts"
 import { commandHelp, overview } from "./help.ts"
-import { problemIn } from "./usage.ts"
+import { type PlatformsOff, problemIn } from "./usage.ts"
 
 export const run = <Name extends string, R, E, A>(
   command: Command.Command<Name, R, E, A>,
@@ -15,6 +15,7 @@ export const run = <Name extends string, R, E, A>(
     readonly version: string
     /** Width of the help, in columns. */
     readonly width: number
+    readonly platformsOff: PlatformsOff
   }
 ) => {
   const { commands, version, width } = options
@@ -23,7 +24,7 @@ export const run = <Name extends string, R, E, A>(
   const found = findCommand(commands, args)
   const help = Console.log(found === undefined ? overview(commands, { version, width }) : commandHelp(found, width))
   if (hasHelpOption(args)) return help
-  const problem = () => problemIn(commands, given)
+  const problem = () => problemIn(commands, given, options.platformsOff)
   return Effect.gen(function* () {
     const directive = yield* CommandDescriptor.parse(command.descriptor, ["earshot", ...args], CliConfig.defaultConfig)
     if (directive._tag === "UserDefined") {

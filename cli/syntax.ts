@@ -8,7 +8,7 @@ import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
-import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
+import { lossesIn } from "../core/rules/describeLoss.ts"
 import { describeVerdict } from "../core/rules/PlatformVerdict.ts"
 import { type CheckedFilter, type CheckRequest, checkedInTurns } from "../core/rules/RuleCheck.ts"
 import { finish } from "../core/work/turns.ts"
@@ -101,7 +101,7 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
   const { id, events } = language
   const titled = (event: unknown) => `  - ${events.titleOf(event) ?? "an event without a title"}`
   const findings = [
-    ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(id, backtest)}`]),
+    ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(language, backtest)}`]),
     ...(backtest?.samples ?? []).map(titled),
     ...(backtest?.newest === undefined
       ? []
@@ -127,11 +127,10 @@ const describeTranslation = (
   translation: typeof WireTranslation.Type
 ): string => {
   const { text: translated, fidelity, clauses, reason, notes = [], incomplete } = translation
-  const lines = clauses.filter(isLoss).flatMap((clause) => {
-    const { span, fidelity, reason } = clause
+  const lines = lossesIn(clauses, id).flatMap(({ clause: { span, fidelity, reason }, examples }) => {
     return [
       `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`,
-      ...describeWitnesses(clause, id).map((line) => `    ${visible(line)}`)
+      ...examples.map((line) => `    ${visible(line)}`)
     ]
   })
   const head =

@@ -1,11 +1,18 @@
 /** Messages for wrong arguments, with suggestions. Those of @effect/cli do not name the option or command. */
 import { Option } from "effect"
+import { contractsOfPlatforms } from "../api/contracts.ts"
 import { nearest } from "../core/text/nearest.ts"
 import { type CommandInfo, type OptionInfo, runsItself } from "./commandTree.ts"
 
+/** By platform that is off: a setting that turns it on, such as `EARSHOT_BLUESKY=on`. */
+export type PlatformsOff = Readonly<Record<string, string>>
+
 /** Undefined if the message of @effect/cli is good enough. */
-export const problemIn = (commands: ReadonlyArray<CommandInfo>, args: ReadonlyArray<string>): string | undefined =>
-  problemBelow("earshot", { commands, args, topLevel: commands })
+export const problemIn = (
+  commands: ReadonlyArray<CommandInfo>,
+  args: ReadonlyArray<string>,
+  off: PlatformsOff = {}
+): string | undefined => problemBelow("earshot", { commands, args, topLevel: commands, off })
 
 // ---- helpers ----
 
@@ -14,23 +21,30 @@ interface Given {
   readonly args: ReadonlyArray<string>
   /** The user may have meant one of these. */
   readonly topLevel: ReadonlyArray<CommandInfo>
+  readonly off: PlatformsOff
 }
 
-const problemBelow = (parent: string, { commands, args, topLevel }: Given): string | undefined => {
+const problemBelow = (parent: string, { commands, args, topLevel, off }: Given): string | undefined => {
   const [first, ...rest] = args
   if (first === undefined) return undefined
   if (first.startsWith("-")) return problemInGlobalOption(first, parent)
   const command = commands.find(({ path }) => path.at(-1) === first)
   if (command === undefined) {
     const isTopLevel = topLevel.some(({ path }) => path[0] === first)
-    return noCommand(parent, first, isTopLevel ? `did you mean earshot ${first}?` : nearestOf(first, commands))
+    const turnOn = commands === topLevel && first in contractsOfPlatforms ? hintFor(first, off) : undefined
+    const advice = turnOn ?? (isTopLevel ? `did you mean earshot ${first}?` : nearestOf(first, commands))
+    return noCommand(parent, first, advice)
   }
   const called = `${parent} ${first}`
   const namesSubcommand = command.subcommands.some(({ path }) => path.at(-1) === rest[0])
   return namesSubcommand || !runsItself(command)
-    ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel })
-    : problemInOptions(command, rest, called)
+    ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel, off })
+    : problemInOptions(command, { args: rest, called, off })
 }
+
+/** The switch may be set for the server only: the command does not know. */
+const hintFor = (platform: string, off: PlatformsOff): string | undefined =>
+  Object.hasOwn(off, platform) ? `${platform} is off: set ${off[platform]} for commands, too` : undefined
 
 const noCommand = (parent: string, word: string, advice: string): string =>
   `There is no command "${parent} ${word}": ${advice}`
@@ -51,7 +65,10 @@ const problemInGlobalOption = (arg: string, called: string): string | undefined 
     : `"${called}" has no option ${name}: ${suggestion(name, GLOBAL_OPTIONS)}`
 }
 
-const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, called: string): string | undefined => {
+const problemInOptions = (
+  command: CommandInfo,
+  { args, called, off }: { readonly args: ReadonlyArray<string>; readonly called: string; readonly off: PlatformsOff }
+): string | undefined => {
   let position = 0
   const given = new Set<OptionInfo>()
   for (let i = 0; i < args.length; i++) {
@@ -62,7 +79,7 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
       if (command.args.length === 0 && command.subcommands.length > 0) {
         return noCommand(called, arg, nearestOf(arg, command.subcommands))
       }
-      const problem = wrongChoice(`"${arg}"`, arg, command.args[position++]?.choices ?? [])
+      const problem = wrongChoice(`"${arg}"`, arg, command.args[position++]?.choices ?? [], off)
       if (problem !== undefined) return problem
       continue
     }
@@ -73,11 +90,11 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
       if (/^-\d/.test(arg) && expected !== undefined)
         return `Expected ${expected.name}, not "${arg}": ${expected.about}`
       const names = command.options.flatMap((known) => known.names)
-      return `"${called}" has no option ${name}: ${suggestion(name, names)}`
+      return `"${called}" has no option ${name}: ${hintFor(name.replace(/^--/, ""), off) ?? suggestion(name, names)}`
     }
     given.add(option)
     const value = inline === undefined && Option.isSome(option.value) ? args[++i] : inline
-    const problem = problemInValue(option, name, value)
+    const problem = problemInValue(option, { name, given: value, off })
     if (problem !== undefined) return problem
   }
   const missing = command.options.find((option) => !option.isOptional && !given.has(option))
@@ -92,17 +109,26 @@ const describe = ({ names, value, choices }: OptionInfo): string => {
 }
 
 /** `given` is empty for `--name=`, which @effect/cli does not accept. */
-const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) => {
+const problemInValue = (
+  { value, choices }: OptionInfo,
+  { name, given, off }: { readonly name: string; readonly given: string | undefined; readonly off: PlatformsOff }
+) => {
   if (Option.isNone(value)) return undefined
   return given === undefined || given === ""
     ? `${name} needs a value: ${choices.length > 0 ? alternatives(choices) : `${name} <${value.value}>`}`
-    : wrongChoice(name, given, choices)
+    : wrongChoice(name, given, choices, off)
 }
 
-const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>): string | undefined =>
-  choices.length === 0 || choices.includes(given)
-    ? undefined
-    : `${what}: expected ${alternatives(choices)}${what === `"${given}"` ? "" : `, not "${given}"`}`
+const wrongChoice = (
+  what: string,
+  given: string,
+  choices: ReadonlyArray<string>,
+  off: PlatformsOff
+): string | undefined => {
+  if (choices.length === 0 || choices.includes(given)) return undefined
+  const turnOn = hintFor(given, off)
+  return `${what}: expected ${alternatives(choices)}${what === `"${given}"` ? "" : `, not "${given}"`}${turnOn === undefined ? "" : `; ${turnOn}`}`
+}
 
 /** `read, write or admin` */
 const alternatives = (choices: ReadonlyArray<string>): string =>

@@ -164,7 +164,13 @@ const run = (target: Target, args: ReadonlyArray<string>) =>
         printed += `${texts.join(" ")}\n`
       })
     // Only these commands are run here.
-    yield* earshot(actions as unknown as Actions<unknown>, { args, version: "0.0.0", width: 100, settings: [] }).pipe(
+    yield* earshot(actions as unknown as Actions<unknown>, {
+      args,
+      version: "0.0.0",
+      width: 100,
+      settings: [],
+      platformsOff: {}
+    }).pipe(
       Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
       Effect.withConsole(console)
     )

@@ -35,7 +35,7 @@ export const Basis = Schema.Literal("all_events", "matched_events").annotations(
 })
 export type Basis = typeof Basis.Type
 
-/** A real platform sends only events that match some rule. */
+/** A real platform sends only events that match some rule, or this server keeps only those. */
 export const basisOf = ({ capabilities: { isRemote, keepsAllEvents } }: Platform): Basis =>
   isRemote && keepsAllEvents !== true ? "matched_events" : "all_events"
 

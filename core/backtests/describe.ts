@@ -1,12 +1,23 @@
 /** Describes backtests, counts and prices in words, for the command line and the agent tools. */
+import type { Language } from "../languages/Language.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { counted } from "../text/counted.ts"
 import type { Backtest } from "./Backtests.ts"
 import type { Estimate } from "./Counts.ts"
 
+/** Where events come from. */
+export type Source = Pick<Language, "id" | "keepsOnlyMatches">
+
+export const sourceOf = (languages: ReadonlyArray<Language>, platform: PlatformId): Source =>
+  languages.find(({ id }) => id === platform) ?? { id: platform }
+
+/** Of the basis `matched_events`. */
+export const describeMatchedEvents = ({ id, keepsOnlyMatches }: Source): string =>
+  `${keepsOnlyMatches === true ? `of ${id}, Earshot keeps` : `${id} sends`} only events that match some rule of this server, so others could not be tested`
+
 /** May quote names of operators, but no text of events. */
 export const describeBacktest = (
-  platform: PlatformId,
+  source: Source,
   { basis, tested, matched, already_matched, per_hour, recorded, from, to, note }: Backtest
 ): string =>
   [
@@ -15,11 +26,7 @@ export const describeBacktest = (
     ...(per_hour === undefined
       ? []
       : [`about ${rounded(per_hour)} per hour${recorded === undefined ? "" : `, ${BY_OWN_TIMES}`}`]),
-    ...(basis === "matched_events"
-      ? [
-          `this is a lower bound, without a rate: ${platform} sends only events that match some rule of this server, so others could not be tested`
-        ]
-      : []),
+    ...(basis === "matched_events" ? [`this is a lower bound, without a rate: ${describeMatchedEvents(source)}`] : []),
     ...(note === undefined ? [] : [note])
   ].join("; ")
 

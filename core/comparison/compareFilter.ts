@@ -184,7 +184,7 @@ const compareOn = ({ account, request, platform, candidate, history, rule }: Tas
           ...(isScanned ? [] : ["Recent events: none were tested"]),
           ...(basis === "matched_events"
             ? [
-                `Events that match no rule of this server: ${id} does not send them, so the candidate may gain more than was found`
+                `Events that match no rule of this server: ${language.keepsOnlyMatches === true ? "this server does not keep them" : `${id} does not send them`}, so the candidate may gain more than was found`
               ]
             : [])
         ]

@@ -1,14 +1,15 @@
 /** Describes hits per clause in words, for the command line and the agent tools. */
-import type { PlatformId } from "../model/PlatformId.ts"
+import { describeMatchedEvents, type Source } from "../backtests/describe.ts"
 import { counted } from "../text/counted.ts"
 import type { FilterHits } from "./Hits.ts"
 
 /** `show` prepares the text of a filter. The lines have no text of events. */
 export const describeHits = (
-  platform: PlatformId,
+  source: Source,
   hits: FilterHits,
   show: (text: string) => string
 ): ReadonlyArray<string> => {
+  const platform = source.id
   const { filter, state, basis, tested, matched, parts, note } = hits
   const nameOf = (part: Part) => nameOfPart(part, hits, show)
   const blocking = parts.filter(({ blocked }) => blocked > 0)
@@ -32,9 +33,7 @@ export const describeHits = (
         ]
       : []),
     ...(state === "active" ? [] : [`The rule is ${state} on ${platform}: list the rules to see why`]),
-    ...(basis === "matched_events"
-      ? [`${platform} sends only events that match some rule of this server, so others could not be tested`]
-      : []),
+    ...(basis === "matched_events" ? [describeMatchedEvents(source)] : []),
     ...(note === undefined ? [] : [note])
   ]
 }

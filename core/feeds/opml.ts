@@ -1,18 +1,32 @@
 /** Reads lists of feeds, in OPML or with one address per line, and writes OPML. */
+import { Either } from "effect"
 
 export interface Outline {
   readonly url: string
   readonly title?: string | undefined
 }
 
-/** Reads any text. Lines with `#` are comments; commas separate addresses in a line. */
-export const addressesIn = (list: string): ReadonlyArray<string> => {
-  const found = /<opml\b/i.test(list)
+/**
+ * Not empty. Lines with `#` are comments; commas separate addresses in a line. Left: why the text is not a list of feeds.
+ * Single entries may be wrong.
+ */
+export const addressesIn = (list: string): Either.Either<ReadonlyArray<string>, string> => {
+  const isOpml = /<opml\b/i.test(list)
+  // A file that was cut off would look complete.
+  if (isOpml && !/<\/opml\s*>/i.test(list)) return Either.left("The OPML is cut off: its end </opml> is missing")
+  const found = isOpml
     ? Array.from(list.matchAll(/\bxmlUrl\s*=\s*(?:"([^"]*)"|'([^']*)')/gi), ([, one, other]) =>
         unescaped(one ?? other ?? "")
       )
     : list.split(/[,\r\n]/)
-  return [...new Set(found.map((url) => url.trim()))].filter((url) => /^[^#]/.test(url))
+  const urls = [...new Set(found.map((url) => url.trim()))].filter((url) => /^[^#]/.test(url))
+  if (urls.length === 0) return Either.left("There is no address of a feed in the list")
+  const isPlain = !list.trimStart().startsWith("<") && urls.some((url) => /^https?:\/\//i.test(url))
+  return isOpml || isPlain
+    ? Either.right(urls)
+    : Either.left(
+        "It is not a list of feeds: expected OPML, or one address per line, such as https://example.org/feed.xml"
+      )
 }
 
 export const opmlOf = (feeds: ReadonlyArray<Outline>): string =>

@@ -31,6 +31,8 @@ export interface Language {
   readonly edits?: (text: string) => FilterEdits | undefined
   /** Absent: the language is not a translation target. */
   readonly target?: TranslationTarget
+  /** The platform sends all events, and this server keeps those that match some rule. */
+  readonly keepsOnlyMatches?: true
   /** Absent: translations from and to the language have no witnesses. */
   readonly examples?: ExampleEvents
 }

@@ -23,6 +23,7 @@ export const bluesky: Language = {
   writtenAs: "X",
   watches: "Bluesky posts",
   ruleType: "regular",
+  keepsOnlyMatches: true,
   check: (text, options) => finish(checkRuleInTurns(text, options)),
   checkInTurns: checkRuleInTurns,
   help: blueskyHelp,

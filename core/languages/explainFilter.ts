@@ -2,7 +2,7 @@
 
 import { type FilterEdit, nearestEditsInTurns } from "../syntax/edits/nearestEdits.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
-import { type Explanation, explainInTurns } from "../syntax/expression/explain.ts"
+import { type ExplainedClause, type Explanation, explainInTurns } from "../syntax/expression/explain.ts"
 import type { Expression, Predicate } from "../syntax/expression/expression.ts"
 import type { Span } from "../syntax/issues/issue.ts"
 import { strengthOf, strengths } from "../syntax/translation/strength.ts"
@@ -32,7 +32,8 @@ export interface FilterChange extends Pick<FilterEdit, "kind" | "clauses" | "tex
 
 export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent): Turns<FilterExplanation> {
   const { language, text, expression } = filter
-  const explanation = yield* explainInTurns(expression, event, language.fieldNames)
+  const explained = yield* explainInTurns(expression, event, language.fieldNames)
+  const explanation = { ...explained, clauses: explained.clauses.map(namingFieldsOf(language)) }
   const edits = explanation.matched ? undefined : language.edits?.(text)
   if (edits === undefined) return { ...explanation, changes: [] }
   const { check } = language
@@ -46,6 +47,14 @@ export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent)
 }
 
 // ---- helpers ----
+
+/** The languages of some platforms use fields of another one, such as `x.text`: readers see `bluesky.text`. */
+const namingFieldsOf =
+  ({ id }: Language) =>
+  ({ tested, ...clause }: ExplainedClause): ExplainedClause => ({
+    ...clause,
+    ...(tested && { tested: { ...tested, field: tested.field.replace(/^[a-z0-9_]+(?=\.)/, id) } })
+  })
 
 const MAX_CHANGES = 3
 

@@ -1,8 +1,9 @@
 /** Describes the result of check_rule to a language model. */
 import type { Backtest } from "../../core/backtests/Backtests.ts"
-import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
+import { describeBacktest, describeEstimate, type Source, sourceOf } from "../../core/backtests/describe.ts"
+import type { Language } from "../../core/languages/Language.ts"
 import type { WireTranslation } from "../../core/model/wire.ts"
-import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
+import { lossesIn } from "../../core/rules/describeLoss.ts"
 import { describeVerdict } from "../../core/rules/PlatformVerdict.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
@@ -13,7 +14,7 @@ import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
 
 export const describeCheck =
-  (forms: Forms) =>
+  (forms: Forms, languages: ReadonlyArray<Language>) =>
   ({ platforms }: CheckResult, treatment: Treatment, asked: Asked<Form>): string => {
     const checked = Object.entries(platforms)
     const shown = (title: string, eventsOf: (backtest: Backtest) => ReadonlyArray<unknown> | undefined) => {
@@ -28,7 +29,12 @@ export const describeCheck =
       ...checked.flatMap(([platform, filter]) =>
         filter === undefined
           ? []
-          : [describeFilter({ platform, filter, sent: sentFilter(asked.args, platform) }, treatment)]
+          : [
+              describeFilter(
+                { source: sourceOf(languages, platform), filter, sent: sentFilter(asked.args, platform) },
+                treatment
+              )
+            ]
       ),
       ...shown("Samples of the matches", ({ samples }) => samples),
       ...shown("None of these matches; they are the newest events", ({ newest }) => newest),
@@ -45,15 +51,16 @@ const nextStep = (filters: ReadonlyArray<CheckedFilter>): string => {
     : "if this is what the user wants, create_rule, or update_rule for a rule that exists"
 }
 
-/** A real platform sends only events that match some rule: none of them proves nothing. */
+/** Of a real platform there may be only events that match some rule: none of them proves nothing. */
 const matchedNothing = ({ backtest }: CheckedFilter): boolean =>
   backtest?.basis === "all_events" && backtest.tested > 0 && backtest.matched === 0
 
 const describeFilter = (
-  { platform, filter, sent }: { readonly platform: string; readonly filter: CheckedFilter; readonly sent: string },
+  { source, filter, sent }: { readonly source: Source; readonly filter: CheckedFilter; readonly sent: string },
   treatment: Treatment
-): string =>
-  [
+): string => {
+  const platform = source.id
+  return [
     filter.canonical === undefined
       ? `${platform}: not valid`
       : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
@@ -79,12 +86,13 @@ const describeFilter = (
           ...describeClauses(sent, filter.explanation.clauses, treatment).map((line) => `  ${line}`),
           ...(filter.explanation.incomplete === undefined ? [] : [`  - ${filter.explanation.incomplete}`])
         ]),
-    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
+    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(source, filter.backtest)}`]),
     ...(filter.platform_verdict === undefined
       ? []
       : [`- ${treatment.line(describeVerdict(platform, filter.platform_verdict))}`]),
     ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
   ].join("\n")
+}
 
 /** One line for each clause that is left out or differs. */
 const describeLosses = (
@@ -95,14 +103,13 @@ const describeLosses = (
   }: { readonly platform: string; readonly translation: typeof WireTranslation.Type; readonly sent: string },
   treatment: Treatment
 ): ReadonlyArray<string> => {
-  const lost = clauses.filter(isLoss)
+  const lost = lossesIn(clauses, platform)
   return [
-    ...lost.slice(0, MAX_LOSSES).map((clause) => {
-      const { span, fidelity, reason } = clause
+    ...lost.slice(0, MAX_LOSSES).map(({ clause: { span, fidelity, reason }, examples }) => {
       return [
         `  - ${fidelity === "impossible" ? "lost" : fidelity}: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`,
         treatment.line(reason),
-        ...describeWitnesses(clause, platform).map((line) => treatment.line(line))
+        ...examples.map((line) => treatment.line(line))
       ].join("; ")
     }),
     ...(lost.length > MAX_LOSSES ? [`  - and ${counted(lost.length - MAX_LOSSES, "more clause")}`] : [])

@@ -1,6 +1,8 @@
 /** Describes explanations of matches, misses and hits to a language model. */
+import { sourceOf } from "../../core/backtests/describe.ts"
 import { describeHits } from "../../core/explanations/describe.ts"
 import type { ExplainResult, HitsResult } from "../../core/explanations/Explanations.ts"
+import type { Language } from "../../core/languages/Language.ts"
 import { delimit, notice, type Treatment } from "./untrusted.ts"
 
 export const describeExplanation = (result: ExplainResult, treatment: Treatment): string => {
@@ -79,15 +81,22 @@ export const treatExplanation = (result: ExplainResult, treatment: Treatment) =>
   }
 }
 
-export const describeRuleHits = ({ platforms }: HitsResult, treatment: Treatment): string =>
-  [
-    ...Object.entries(platforms).flatMap(([platform, hits]) =>
-      hits === undefined
-        ? []
-        : [...describeHits(platform, hits, (text) => treatment.quoted(text)).map((line) => treatment.text(line)), ""]
-    ),
-    "Next: for a clause with 0 hits, or one without which many more events match, check_rule with a changed filter and a backtest; explain_match, for one event that the rule should have caught"
-  ].join("\n")
+export const describeRuleHits =
+  (languages: ReadonlyArray<Language>) =>
+  ({ platforms }: HitsResult, treatment: Treatment): string =>
+    [
+      ...Object.entries(platforms).flatMap(([platform, hits]) =>
+        hits === undefined
+          ? []
+          : [
+              ...describeHits(sourceOf(languages, platform), hits, (text) => treatment.quoted(text)).map((line) =>
+                treatment.text(line)
+              ),
+              ""
+            ]
+      ),
+      "Next: for a clause with 0 hits, or one without which many more events match, check_rule with a changed filter and a backtest; explain_match, for one event that the rule should have caught"
+    ].join("\n")
 
 // ---- helpers ----
 

@@ -112,7 +112,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       contract: rules.check,
       output: Schema.Struct({ ...CheckResult.fields, notice: optional(Notice) }),
       structured: treatChecks(forms),
-      text: describeCheck(forms),
+      text: describeCheck(forms, languages),
       excerpts: (_, output) => ofChecks(output)
     }),
     tool({
@@ -245,7 +245,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
         "Tests the filters of a rule on the newest events and counts, for each clause, on how many it held and how many events the rule missed because of that clause alone. Call it when a rule has no or too few matches. On a real platform only events that already match some rule can be tested (basis matched_events). Next: check_rule with a changed filter and a backtest.",
       annotations: readOnly,
       contract: rules.hits,
-      text: describeRuleHits
+      text: describeRuleHits(languages)
     })
   ]
 }

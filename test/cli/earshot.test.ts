@@ -180,6 +180,22 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     )
   })
 
+  it("names the setting of a platform that is off", async () => {
+    const created = ["rules", "create", "--name", "a", "--intent", "b", "--bluesky", "nasa"]
+    assertPlain(
+      await node(created),
+      /has no option --bluesky: bluesky is off: set EARSHOT_BLUESKY=on for commands, too/,
+      2
+    )
+    assertPlain(
+      await node(["matches", "--platform", "wikimedia"]),
+      /; wikimedia is off: set EARSHOT_WIKIMEDIA_CONTACT=/,
+      2
+    )
+    assertPlain(await node(["feeds", "list"]), /no command "earshot feeds": feeds is off: set EARSHOT_FEEDS=on/, 2)
+    assert.notInclude((await node(["feeds", "list"], { EARSHOT_FEEDS: "on" })).stderr, "is off")
+  })
+
   it("keys revoke fails for an unknown key", async () => {
     assertPlain(await node(["keys", "revoke", "nonsense"], store), /Cannot find key "nonsense"/)
     assertPlain(await node(["keys", "revoke", `key_${"0".repeat(26)}`], store), /Cannot find key "key_0{26}"/)

@@ -36,6 +36,13 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
+  it("names the platforms that it serves", async () => {
+    const running = startCommand("node", ["simulate", "--port", "0", "--rate", "0", "--bluesky", "--feeds"])
+    assert.strictEqual(await running.printed(/serves (.*) on http/), "X, Firehose, Bluesky and feeds")
+    running.signal("SIGTERM")
+    await running.ended
+  })
+
   it("lists every setting in its help, with choices and default", async () => {
     const { code, stdout } = await runInProcess(["simulate", "--help"])
     assert.strictEqual(code, 0)

@@ -46,6 +46,8 @@ const commands = [
   command(["rules"], { subcommands: [command(["rules", "create"]), command(["rules", "delete"])] })
 ]
 
+const off = { bluesky: "EARSHOT_BLUESKY=on", feeds: "EARSHOT_FEEDS=on" }
+
 describe("problemIn", () => {
   const cases: ReadonlyArray<readonly [args: string, problem: string | undefined]> = [
     ["mathces", 'There is no command "earshot mathces": did you mean matches?'],
@@ -62,6 +64,18 @@ describe("problemIn", () => {
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches extra", 'There is no command "earshot matches extra": expected one of redact'],
+    ["feeds list", 'There is no command "earshot feeds": feeds is off: set EARSHOT_FEEDS=on for commands, too'],
+    ["bluesky", 'There is no command "earshot bluesky": expected one of matches, syntax, limit, check, rules'],
+    ["rules feeds", 'There is no command "earshot rules feeds": expected one of create, delete'],
+    [
+      "check --bluesky a",
+      '"earshot check" has no option --bluesky: bluesky is off: set EARSHOT_BLUESKY=on for commands, too'
+    ],
+    [
+      "matches --platform bluesky",
+      '--platform: expected x or firehose, not "bluesky"; bluesky is off: set EARSHOT_BLUESKY=on for commands, too'
+    ],
+    ["syntax feeds", '"feeds": expected x or firehose; feeds is off: set EARSHOT_FEEDS=on for commands, too'],
     ["syntax y", '"y": expected x or firehose'],
     ["limit -5", 'Expected <number>, not "-5": New limit'],
     ["matches -5", '"earshot matches" has no option -5: expected one of -f, --follow, --rule, --platform'],
@@ -75,7 +89,7 @@ describe("problemIn", () => {
   ]
   for (const [args, problem] of cases) {
     it(`for "${args}" is ${problem ?? "undefined"}`, () => {
-      assert.strictEqual(problemIn(commands, args.split(" ")), problem)
+      assert.strictEqual(problemIn(commands, args.split(" "), off), problem)
     })
   }
 })

@@ -200,12 +200,12 @@ export const blueskyDialect: Dialect = {
   operatorNames: () => [...byName.keys()],
   unavailableOperator: (name) => findByName(unavailableOperators, name),
   unavailableChoices: new Map<string, UnavailableChoice>([
-    ["is:retweet", noChoice("reposts are not part of the stream that Earshot reads")],
-    ["is:repost", noChoice("reposts are not part of the stream that Earshot reads")],
+    ["is:retweet", never("reposts are not part of the stream that Earshot reads")],
+    ["is:repost", never("reposts are not part of the stream that Earshot reads")],
     ["is:verified", noChoice("the stream has no profiles of authors")],
-    ["is:nullcast", noChoice("there are no posts for ads only")],
+    ["is:nullcast", never("there are no posts for ads only")],
     ["is:quoted", { reason: "it is called quote", replacement: "is:quote" }],
-    ["has:geo", noChoice("posts have no location")],
+    ["has:geo", never("posts have no location")],
     ["has:photos", { reason: "photos are called images", replacement: "has:images" }],
     ["has:video", { reason: "it is called video_link", replacement: "has:video_link" }],
     ["has:urls", { reason: "they are called links", replacement: "has:links" }]
@@ -281,6 +281,10 @@ function own(
 
 function missing(name: string, reason: string, instead?: string): UnavailableOperator {
   return { name, reason, instead, replacement: undefined }
+}
+
+function never(reason: string): UnavailableChoice {
+  return { ...noChoice(reason), neverHolds: true }
 }
 
 function noChoice(reason: string): UnavailableChoice {

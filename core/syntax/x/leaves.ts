@@ -6,6 +6,7 @@ import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts
 import type { Dialect } from "./Dialect.ts"
 import { checkBox, checkRadius } from "./geography.ts"
 import { choiceOf, limits, type Operator, type OwnValue } from "./operators.ts"
+import { removal } from "./removal.ts"
 import { tokens } from "./tokens.ts"
 import { intendedRange, rangeOf } from "./values.ts"
 import { countries, intendedCountry, intendedLanguage, languageCode, languages } from "./vocabulary.ts"
@@ -254,8 +255,14 @@ function checkChoice(report: Report, node: OperatorNode, { unavailableChoices }:
   const known = unavailableChoices.get(clause)
   if (known !== undefined) {
     const { start, end } = node.span
-    const { reason, replacement } = known
-    report.error("unavailable-operator", start, end, `"${clause}" is not available here: ${reason}`, {
+    const { reason, replacement, neverHolds } = known
+    const message = `"${clause}" is not available here: ${reason}`
+    if (neverHolds === true && report.text[start - 1] === "-") {
+      const fix = removal(report, "Remove it: there is nothing to exclude", start - 1, end)
+      report.error("unavailable-operator", start - 1, end, message, { fix })
+      return
+    }
+    report.error("unavailable-operator", start, end, message, {
       expected: replacement === undefined ? undefined : [replacement],
       fix: replacement === undefined ? undefined : report.fix(`Write ${replacement}`, start, end, replacement)
     })

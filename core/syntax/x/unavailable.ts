@@ -86,10 +86,12 @@ export const unavailableOperators: ReadonlyArray<UnavailableOperator> = [
 export interface UnavailableChoice {
   readonly reason: string
   readonly replacement: string | undefined
+  /** No event has it: a clause that excludes it can be left out. */
+  readonly neverHolds?: boolean
 }
 
 /** Values of `is:` and `has:` in other products. */
-export const unavailableChoices: ReadonlyMap<string, UnavailableChoice> = new Map([
+export const unavailableChoices: ReadonlyMap<string, UnavailableChoice> = new Map<string, UnavailableChoice>([
   ["has:symbols", { reason: "this is its name in PowerTrack", replacement: "has:cashtags" }],
   ["has:polls", { reason: "the filtered stream has no such operator", replacement: undefined }],
   ["has:lang", { reason: "it exists in PowerTrack only", replacement: undefined }],

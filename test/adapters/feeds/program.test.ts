@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { addressesIn } from "../../../core/feeds/opml.ts"
 import { eventually } from "../../eventually.ts"
 import { assertError, call, type Target } from "../../gateway/client.ts"
@@ -99,6 +99,16 @@ describe("the program", () => {
     )
   }
 
+  it("says at the start why there is no demo feed, and how to add a feed", { timeout: START_MILLIS }, async () => {
+    const service = await serveInProcess({ EARSHOT_FEEDS: "on", EARSHOT_DEMO_FEED: "on" })
+    const { stdout } = await service.stop()
+    assert.include(
+      stdout,
+      "\nDemo feed: off (it never runs next to a real platform: feeds); x and firehose only get what you send to POST /local/events\n"
+    )
+    assert.include(stdout, "\nFeeds: add some with EARSHOT_FEEDS=on earshot feeds add ")
+  })
+
   it.scopedLive(
     "offers commands and tools for the feeds of an account",
     () =>
@@ -120,10 +130,10 @@ describe("the program", () => {
         assert.match((yield* feeds("list")).stderr, /^No feeds yet/)
         const imported = yield* feeds("import", file)
         assert.strictEqual(imported.code, 1)
-        assert.match(imported.stderr, /^earshot: 2\/3 {2}nowhere: .*Expected a URL/)
+        assert.match(imported.stderr, /^earshot: 2\/3 {2}nowhere: expected a URL/)
         assert.include(imported.stdout, "Added 2 of 3 feeds")
-        assert.sameMembers([...addressesIn((yield* feeds("export")).stdout)], [one, two])
-        assert.match((yield* feeds("add", "nowhere")).stderr, /^earshot: <address>: expected a URL/)
+        assert.sameMembers([...Either.getOrThrow(addressesIn((yield* feeds("export")).stdout))], [one, two])
+        assert.match((yield* feeds("add", "nowhere")).stderr, /^earshot: nowhere: expected a URL/)
         assert.strictEqual((yield* feeds("remove", two)).stdout, `Removed ${two}\n`)
         assert.include((yield* feeds("list")).stdout, one)
         assert.match((yield* feeds("remove", two)).stderr, /Cannot find feed/)

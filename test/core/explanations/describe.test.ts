@@ -1,7 +1,9 @@
 /** `describeHits`: what hits per clause say about a filter. */
 import { assert, describe, it } from "@effect/vitest"
 import { describeHits } from "../../../core/explanations/describe.ts"
+import type { FilterHits } from "../../../core/explanations/Hits.ts"
 import { HitTally } from "../../../core/explanations/Hits.ts"
+import { bluesky } from "../../../core/languages/bluesky.ts"
 import { firehose } from "../../../core/languages/firehose.ts"
 import type { Language } from "../../../core/languages/Language.ts"
 import { x } from "../../../core/languages/x.ts"
@@ -49,6 +51,18 @@ describe("describeHits", () => {
     ])
   })
 
+  it("says why only events that match some rule were tested", () => {
+    assert.strictEqual(
+      hitsOf(x, "comet", posts("comet"), "matched_events").at(-1),
+      "x sends only events that match some rule of this server, so others could not be tested"
+    )
+    const post = { did: "did:plc:a", commit: { rkey: "1", record: { text: "comet" } } }
+    assert.strictEqual(
+      hitsOf(bluesky, "comet", [post], "matched_events").at(-1),
+      "of bluesky, Earshot keeps only events that match some rule of this server, so others could not be tested"
+    )
+  })
+
   it("names the field of a clause if another has the same text", () => {
     const lines = hitsOf(firehose, "title:(party OR fest) AND party", [page("party", "none")])
     assert.deepStrictEqual(lines.slice(1), [
@@ -60,12 +74,17 @@ describe("describeHits", () => {
 
 // ---- helpers ----
 
-const hitsOf = (language: Language, text: string, events: ReadonlyArray<unknown>): ReadonlyArray<string> => {
+const hitsOf = (
+  language: Language,
+  text: string,
+  events: ReadonlyArray<unknown>,
+  basis: FilterHits["basis"] = "all_events"
+): ReadonlyArray<string> => {
   const expression = language.check(text).rule?.expression ?? assert.fail(`Not a filter: ${text}`)
   const tally = new HitTally({ language, text, expression })
   finish(tally.visit(events.map((event) => ({ receivedAt: 0, json: JSON.stringify(event) }))))
-  const hits = { filter: text, state: "active", basis: "all_events", ...tally.result() } as const
-  return describeHits(language.id, hits, (shown) => shown)
+  const hits = { filter: text, state: "active", basis, ...tally.result() } as const
+  return describeHits(language, hits, (shown) => shown)
 }
 
 const posts = (...texts: ReadonlyArray<string>) => texts.map((text, n) => ({ data: { id: String(n), text } }))

@@ -1,6 +1,6 @@
 /** The use cases of feeds, and lists of feeds. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Effect, Either, Layer, Option, TestClock } from "effect"
 import type { FeedDraft } from "../../../core/feeds/Feed.ts"
 import { FeedAddresses, Feeds } from "../../../core/feeds/Feeds.ts"
 import { FeedStore } from "../../../core/feeds/FeedStore.ts"
@@ -70,11 +70,31 @@ describe("Feeds", () => {
 })
 
 describe("lists of feeds", () => {
+  const read = (list: string) => Either.getOrThrow(addressesIn(list))
+
   it("are read as lines with comments, or as OPML, and written as OPML", () => {
     const [one, two] = ['https://example.org/?a=1&b="2"', "https://example.org/two"]
-    assert.deepStrictEqual(addressesIn(`# mine\n${two}\r\n\n ${two} ,https://a/`), [two, "https://a/"])
+    assert.deepStrictEqual(read(`# mine\n${two}\r\n\n ${two} ,https://a/`), [two, "https://a/"])
     const opml = opmlOf([{ url: one, title: "A <b> & \u0007c" }, { url: two }])
-    assert.deepStrictEqual(addressesIn(opml), [one, two])
+    assert.deepStrictEqual(read(opml), [one, two])
     assert.include(opml, 'text="A &lt;b&gt; &amp;  c"')
+    assert.deepStrictEqual(read("no address\nhttps://a/"), ["no address", "https://a/"])
+  })
+
+  it("are refused if they are something else, or OPML that is cut off", () => {
+    const refusal = (list: string) => Option.getOrElse(Either.getLeft(addressesIn(list)), () => "")
+    for (const text of [
+      '{\n  "name": "earshot",\n  "homepage": "https://example.org/"\n}',
+      "<!doctype html>\n<a\nhref=x>\nhttps://example.org/\n</a>",
+      "\ufeff<?xml version='1.0'?><rss><channel><link>\nhttps://example.org/\n</link></channel></rss>",
+      "ftp://example.org/"
+    ]) {
+      assert.match(refusal(text), /^It is not a list of feeds: expected OPML, or one address per line/, text)
+    }
+    const opml = opmlOf([{ url: "https://example.org/one" }, { url: "https://example.org/two" }])
+    for (const length of [opml.length - 1, opml.indexOf("two")]) {
+      assert.match(refusal(opml.slice(0, length)), /^The OPML is cut off/)
+    }
+    assert.match(refusal("# none\n"), /^There is no address/)
   })
 })

@@ -119,6 +119,17 @@ describe("bluesky.check", () => {
     assert.include(errorsOf("x has:geo")[0], "posts have no location")
   })
 
+  it("offers to leave out what excludes nothing", () => {
+    const [issue] = bluesky.check("nasa -is:retweet").issues
+    assert.deepInclude(issue?.span, { start: 5, end: 16 })
+    const fixed = (text: string) => bluesky.check(text).issues[0]?.fix?.text
+    assert.strictEqual(fixed("nasa -is:retweet"), "nasa")
+    assert.strictEqual(fixed("nasa (-has:geo -is:reply)"), "nasa (-is:reply)")
+    assert.isUndefined(fixed("nasa is:retweet"))
+    assert.isUndefined(fixed("nasa -is:verified"))
+    assert.isUndefined(fixed("nasa OR -is:retweet"))
+  })
+
   it.each([
     "from:nasa",
     "from:me",
