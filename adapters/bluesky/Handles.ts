@@ -3,7 +3,7 @@
  * registered, those of matched posts in the background: nothing waits for them, so the first match of an account may have
  * none.
  */
-import { Chunk, Clock, Effect, Either, Option, Queue, Schedule, type Scope } from "effect"
+import { Chunk, Clock, Effect, Option, Queue, Schedule, type Scope } from "effect"
 import { authorOf, Post } from "../../core/syntax/bluesky/Post.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { objectOf, objectsOf, textOf } from "../../core/text/json.ts"
@@ -90,7 +90,8 @@ export const makeHandles = (ask: PublicApi): Effect.Effect<Handles, never, Scope
       resolve,
       forMatching: (payload) => {
         if (named.size === 0) return payload
-        const dids = Either.match(Post.of(payload), { onLeft: () => [], onRight: accountsOf })
+        const post = Post.of(payload)
+        const dids = typeof post === "string" ? [] : accountsOf(post)
         return withHandles(
           payload,
           dids.flatMap((did) => {
