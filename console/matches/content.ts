@@ -138,7 +138,8 @@ const changeKind = (change: JsonObject): ReadonlyArray<string> => {
   const type = textOf(change["type"])
   if (type === undefined) return []
   if (type !== "log") return [CHANGES[type] ?? type]
-  return [textsOf(["log:", change["log_type"], change["log_action"]]).join(" ")]
+  const entry = textsOf([change["log_type"], change["log_action"]])
+  return [entry.length === 0 ? type : `log: ${entry.join("/")}`]
 }
 
 const CHANGES: Readonly<Record<string, string>> = { new: "new page", categorize: "category" }

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import axe from "axe-core"
 import type { Route } from "playwright-core"
+import { cursorAt } from "../../console/matches/cursorAt.ts"
 import { call } from "../gateway/client.ts"
 import { KEY, type Served, START_MILLIS, serveInProcess } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
@@ -12,9 +13,10 @@ let server: Served
 let publisher: Server
 
 beforeAll(async () => {
-  publisher = createServer(
-    (_, response) => void response.end("<rss version='2.0'><channel><title>News</title></channel></rss>")
-  )
+  publisher = createServer((request, response) => {
+    response.statusCode = request.url === "/broken" ? 500 : 200
+    response.end("<rss version='2.0'><channel><title>News</title></channel></rss>")
+  })
   await new Promise<void>((resolve) => publisher.listen(0, "127.0.0.1", resolve))
   const closed = "http://127.0.0.1:9"
   server = await serveInProcess({
@@ -45,7 +47,8 @@ describeInBrowser("the feeds of the account", (openPage) => {
       .getByText(/is a private address/)
       .first()
       .waitFor()
-    const url = `http://127.0.0.1:${(publisher.address() as AddressInfo).port}/${"long/".repeat(20)}feed.xml`
+    const site = `http://127.0.0.1:${(publisher.address() as AddressInfo).port}`
+    const url = `${site}/${"long/".repeat(20)}feed.xml`
     await address.fill(url)
     await section.getByRole("button", { name: "Add feed" }).click()
     const row = section.getByRole("listitem")
@@ -64,6 +67,9 @@ describeInBrowser("the feeds of the account", (openPage) => {
     await row.getByRole("button", { name: "Remove" }).click()
     await page.getByRole("dialog", { name: "Remove this feed?" }).getByRole("button", { name: "Remove feed" }).click()
     await section.getByText("None yet.").waitFor()
+    await address.fill(`${site}/broken`)
+    await section.getByRole("button", { name: "Add feed" }).click()
+    await row.getByText("Could not be read yet, retrying").waitFor()
   })
 })
 
@@ -136,8 +142,8 @@ const withMatches = async (route: Route, ruleId: string): Promise<void> => {
   const answers = await response.json()
   for (const answer of answers) {
     if (answer.result?.data?.matches === undefined) continue
-    answer.result.data.matches = Object.entries(EVENTS).map(([platform, payload]) => ({
-      id: `match_${platform}`,
+    answer.result.data.matches = Object.entries(EVENTS).map(([platform, payload], index) => ({
+      id: cursorAt(Date.now() - index),
       rule_id: ruleId,
       rule_version: 1,
       created_at: new Date().toISOString(),

@@ -246,6 +246,14 @@ describe("contentOf", () => {
     )
   })
 
+  it("reads the kind of a log entry and of other changes", () => {
+    const factsOf = (payload: Match["payload"]) => contentOf(match("wikimedia", { meta: {}, ...payload }))?.facts
+    assert.deepStrictEqual(factsOf({ type: "log", log_type: "delete", log_action: "restore" }), ["log: delete/restore"])
+    assert.deepStrictEqual(factsOf({ type: "log" }), ["log"])
+    assert.deepStrictEqual(factsOf({ type: "new", length: { new: 1 }, bot: true }), ["new page", "+1 byte", "bot"])
+    assert.deepStrictEqual(factsOf({}), [])
+  })
+
   it("reads an item of a feed with its source, authors, title and text", () => {
     const { parts, ...content } = contentOf(item) ?? { parts: [] }
     assert.deepStrictEqual(content, {
