@@ -2,7 +2,7 @@
  * The accounts whose handles rules name: posts have their DIDs only. They are looked up when the rules are registered,
  * and again when they may have changed. Until all of them are known, a rule is incomplete: posts do not match by handle.
  */
-import { Array as Arr, Effect, Either, Option, Schedule, type Scope } from "effect"
+import { Array as Arr, Effect, Option, Schedule, type Scope } from "effect"
 import { authorOf, Post } from "../../core/syntax/bluesky/Post.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { Unreachable } from "../http/call.ts"
@@ -147,7 +147,8 @@ export const makeNamedAccounts = (
       hasIncomplete: () => incomplete.size > 0,
       handlesOf: (payload) => {
         if (handleOf.size === 0) return []
-        const dids = Either.match(Post.of(payload), { onLeft: () => [], onRight: accountsOf })
+        const post = Post.of(payload)
+        const dids = typeof post === "string" ? [] : accountsOf(post)
         return dids.flatMap((did) => withAccount(did, handleOf.get(did)))
       },
       recheck: (did, said) => {

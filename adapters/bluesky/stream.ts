@@ -46,12 +46,15 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     let withdrawn: { readonly first: Place; readonly since: number; readonly signals: Array<Signal> } | undefined
 
     const refused = ({ status, text }: Refused) => {
-      const isCursor = status === 400 && position.resume?.after !== undefined && /CursorTooOld|^\s*$/.test(text)
-      const isTooOld = isCursor && position.reset()
-      const reason = isTooOld
-        ? "The platform no longer has the events since the last one"
+      const isCursor =
+        status === 400 && position.resume?.after !== undefined && /CursorTooOld|FutureCursor|^\s*$/.test(text)
+      const isReset = isCursor && position.reset()
+      const reason = isReset
+        ? text.includes("FutureCursor")
+          ? COUNTS_ANEW
+          : "The platform no longer has the events since the last one"
         : `The platform refused the connection with status ${status}${text === "" ? "" : `: ${truncated(text, 200)}`}`
-      return new Ended({ kind: status === 429 ? "limited" : "failed", reason, ...(isTooOld && { waitMillis: SECOND }) })
+      return new Ended({ kind: status === 429 ? "limited" : "failed", reason, ...(isReset && { waitMillis: SECOND }) })
     }
     const cut = ({ reason }: Unreachable) => new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
 
@@ -91,11 +94,12 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       const pull = yield* Stream.toPull(received)
       const { first, seq, at } = yield* firstEventOf(pull)
       if (resume.after !== undefined && seq < resume.after && position.reset()) {
-        return yield* new Ended({ kind: "failed", reason: "The platform counts its events anew", waitMillis: SECOND })
+        return yield* new Ended({ kind: "failed", reason: COUNTS_ANEW, waitMillis: SECOND })
       }
       const records = Stream.concat(Stream.fromChunk(first), Stream.fromPull(Effect.succeed(pull)))
-      // By number, the platform has all since then. By time, it may begin later, and its first event shows when.
-      const isComplete = resume.after !== undefined || at <= resume.at
+      // By number, the platform has all since then, unless it counts anew and has passed our number. By time, it may begin
+      // later. Its first event shows when.
+      const isComplete = at - resume.at <= (resume.after === undefined ? 0 : MAX_PAUSE_MILLIS)
       return { records: ticking(records), since: isComplete ? resume.at : at }
     })
 
@@ -228,8 +232,11 @@ interface Received {
 
 const SECOND = 1_000
 
+const COUNTS_ANEW = "The platform counts its events anew"
+
 /** Posts never pause, but connections fall silent. */
 const SILENCE = "30 seconds"
+const MAX_PAUSE_MILLIS = 60 * SECOND
 
 const TICK = "1 second"
 

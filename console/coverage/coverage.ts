@@ -99,8 +99,9 @@ export const coverageOfRule = (
   }),
   gaps: coverage.gaps
     .filter(({ rule_id, to }) => (rule_id === undefined || rule_id === id) && (to === undefined || to > created_at))
-    .map((gap) => (gap.from < created_at ? { ...gap, from: created_at } : gap))
-    .map(asOfPlatform)
+    .map((gap) => since(created_at, gap))
+    .map(asOfPlatform),
+  suspected: coverage.suspected.filter(({ to }) => to > created_at).map((period) => since(created_at, period))
 })
 
 /** In the timeline of a rule, its own gaps count like those of the platform. */
@@ -163,6 +164,10 @@ const CAUSES: Readonly<Partial<Record<WireGap["cause"], string>>> = {
   budget: "Paused to stay within the monthly budget",
   upstream_off: "The server was set not to connect to the platform"
 }
+
+/** Nothing is missing from before. */
+const since = <A extends { readonly from: string }>(at: string, period: A): A =>
+  period.from < at ? { ...period, from: at } : period
 
 const kindOf = ({
   cause,

@@ -130,9 +130,7 @@ const Tested = ({
         )}
       </p>
       {basis === "matched_events" && (
-        <p class="quiet">
-          {platformName(platform)} sends only {events} that match some rule of this server, so there may be many more.
-        </p>
+        <p class="quiet">Only {events} that match some rule of this server are kept, so there may be many more.</p>
       )}
       {recorded !== undefined && (
         <p class="quiet">
@@ -172,7 +170,7 @@ type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 /** Why the platform itself has not judged the filter. */
 const reasonToJudge = (platform: string, { asked, judged_by, address }: Verdict): string => {
   const name = platformName(platform)
-  if (!asked) return `${name} was not asked, because this server does not call it. `
+  if (!asked) return `${name} was not asked, because this server registers no filters there. `
   const place = address === undefined ? "" : `This server asks ${address} instead of ${name}. `
   return judged_by === "earshot"
     ? `${place === "" ? `${name} was asked` : `${place}It was asked`} and gave no verdict. `

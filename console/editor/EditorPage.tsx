@@ -1,7 +1,7 @@
 /** Writes a new rule, or a new version of one. */
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "wouter-preact"
-import { problemOf, useTRPC } from "../client.ts"
+import { type PlatformStatus, problemOf, useTRPC } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { useTitle } from "../parts/useTitle.ts"
@@ -19,6 +19,7 @@ export const EditorPage = () => {
     enabled: id !== undefined,
     staleTime: 0
   })
+  const status = useQuery({ ...trpc.platforms.status.queryOptions(), enabled: id === undefined })
   useTitle(id === undefined ? "New rule" : `Edit ${rule.data?.rule.name ?? "rule"}`)
 
   if (!may("write")) {
@@ -37,6 +38,15 @@ export const EditorPage = () => {
     )
   }
   // The form begins with the newest version, and later answers do not change it.
-  if (syntax.data === undefined || (id !== undefined && !rule.isFetchedAfterMount)) return <Waiting />
-  return <RuleForm key={id ?? "new"} platforms={syntax.data.platforms} rule={rule.data?.rule} />
+  if (syntax.data === undefined || (id === undefined ? status.isPending : !rule.isFetchedAfterMount)) return <Waiting />
+  const { platforms } = syntax.data
+  // Without the status, any will do.
+  const first = status.data?.platforms.find(delivers)?.platform ?? Object.keys(platforms)[0]
+  return <RuleForm key={id ?? "new"} platforms={platforms} first={first} rule={rule.data?.rule} />
 }
+
+// ---- helpers ----
+
+/** Others have only the events that somebody sends to this server, or none. */
+const delivers = ({ source, demo_feed, stream }: PlatformStatus): boolean =>
+  demo_feed === true || (source === "upstream" && stream.state !== "refused" && stream.state !== "off")

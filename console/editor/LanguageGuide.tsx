@@ -55,7 +55,7 @@ export const LanguageGuide = ({
       </label>
       <dl class="operators">
         {found.map((operator) => {
-          const insertion = insertionOf(operator)
+          const insertion = insertionOf(operator, help.operators)
           return (
             <div key={operator.name}>
               <dt>

@@ -24,16 +24,20 @@ import { useWork } from "./useWork.ts"
 
 export const RuleForm = ({
   platforms,
+  first,
   rule: given
 }: {
   readonly platforms: Platforms
+  /** Chosen in a new rule. */
+  readonly first: string | undefined
   /** Absent for a new one. */
   readonly rule: Rule | undefined
 }) => {
   const { account } = useReader()
   const [, go] = useLocation()
   const [rule, setRule] = useState(given)
-  const saved = savedWork(rule, Object.keys(platforms)[0])
+  const [firstPlatform] = useState(first)
+  const saved = savedWork(rule, firstPlatform)
   const { work, isChanged, isRestored, edit, replace, forget } = useWork(
     `earshot.draft.${account.id}.${given?.id ?? "new"}`,
     saved

@@ -7,18 +7,19 @@ export type SyntaxHelp = Answers["platforms"]["syntax"]["platforms"][string]
 export type Operator = SyntaxHelp["operators"][number]
 
 /** What to insert for an operator; undefined for a form of writing, such as `(a b)`. */
-export const insertionOf = ({ name, example }: Operator): string | undefined => {
+export const insertionOf = ({ name, example }: Operator, operators: ReadonlyArray<Operator>): string | undefined => {
   const [, word] = /^[a-z] ([A-Z ]+) [a-z]$/.exec(name) ?? []
   if (word !== undefined) return word
   const [field] = /^[a-z_]+:/.exec(name) ?? []
   if (field === undefined || !hasWord(example, field)) return undefined
-  // The rest is a placeholder (`from:username`), or one of a few values (`is:reply`).
-  return hasWord(example, name) ? name : field
+  // The rest is one of a few values (`is:reply`), or a placeholder (`from:username`).
+  const isChoice = operators.some((other) => other.name !== name && other.name.startsWith(field))
+  return isChoice && hasWord(example, name) ? name : field
 }
 
 export const completionsOf = (operators: ReadonlyArray<Operator>): ReadonlyArray<Completion> =>
   operators.flatMap((operator) => {
-    const label = insertionOf(operator)
+    const label = insertionOf(operator, operators)
     return label === undefined ? [] : [{ label, info: () => helpOf(operator) }]
   })
 

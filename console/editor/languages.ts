@@ -32,12 +32,19 @@ export const languageOf = (platform: string): EditorLanguage => LANGUAGES[platfo
 
 // ---- helpers ----
 
+const ofPosts = postLanguages.map(({ code, name }): KnownValue => ({ text: code, meaning: name }))
+const ofPages = pageLanguages.map((code): KnownValue => ({ text: code }))
+const flags: ReadonlyArray<KnownValue> = [{ text: "true" }, { text: "false" }]
+
 const quoted = (label: string): KnownValue => ({ text: `"${label}"` })
+
+/** The fields of Wikimedia are large: they have the help of each field. */
+const CHANGE_TYPES = ["edit", "new", "log", "categorize", "external"]
 
 const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
   x: {
     tokens: xTokens,
-    values: { lang: postLanguages.map(({ code, name }) => ({ text: code, meaning: name })) },
+    values: { lang: ofPosts },
     events: "posts",
     starter: { rule: "(earthquake OR quake) lang:en", description: "one of two words, in English" },
     eventOf: (text) => ({ data: { id: "1", text } }),
@@ -46,7 +53,7 @@ const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
   firehose: {
     tokens: firehoseTokens,
     values: {
-      language: pageLanguages.map((code) => ({ text: code })),
+      language: ofPages,
       page_category: labelsOf("page_category").map(quoted),
       page_type: labelsOf("page_type").map(quoted)
     },
@@ -57,7 +64,7 @@ const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
   },
   bluesky: {
     tokens: xTokens,
-    values: {},
+    values: { lang: ofPosts.filter(({ text }) => /^[a-z]{2}$/.test(text)) },
     events: "posts",
     starter: { rule: "(earthquake OR quake) lang:en", description: "one of two words, in English" },
     eventOf: (text) => ({ did: "did:plc:1", commit: { rkey: "1", record: { text } } }),
@@ -65,15 +72,20 @@ const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
   },
   wikimedia: {
     tokens: firehoseTokens,
-    values: {},
+    values: {
+      language: ofPages,
+      page_type: CHANGE_TYPES.map((text) => ({ text })),
+      bot: flags,
+      minor: flags
+    },
     events: "changes",
     starter: { rule: "earthquake AND domain:wikipedia.org", description: "a word, on all Wikipedias" },
-    eventOf: (text) => ({ meta: { id: "1" }, title: text }),
+    eventOf: (text) => ({ meta: { id: "1" }, wiki: "enwiki", comment: text }),
     summaryOf: changeSummary
   },
   feeds: {
     tokens: firehoseTokens,
-    values: {},
+    values: { language: ofPages, has: [{ text: "enclosure" }] },
     events: "items",
     starter: { rule: "earthquake OR quake", description: "one of two words" },
     eventOf: (text) => ({ feed: { url: "https://example.org/feed.xml" }, item: { id: "1", title: text } }),

@@ -1,4 +1,4 @@
-/** One match: a post or a page drawn as such, why it matched, and its JSON. */
+/** One match: its event drawn as a post, a page, a change or an item, why it matched, and its JSON. */
 import { useMemo, useState } from "preact/hooks"
 import { Link } from "wouter-preact"
 import type { Match, Rule } from "../client.ts"
@@ -33,6 +33,11 @@ export const MatchCard = ({
         <span class="match-author">
           {content?.name !== undefined && <strong>{content.name}</strong>}
           {content?.source !== undefined && <span class="quiet">{content.source}</span>}
+          {content?.facts?.map((fact) => (
+            <span key={fact} class="quiet match-fact">
+              {fact}
+            </span>
+          ))}
         </span>
         <span class="match-facts quiet">
           <span>{platformName(match.platform)}</span>

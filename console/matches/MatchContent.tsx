@@ -1,6 +1,6 @@
-/** The texts of a post or a page, with the matched words marked. */
+/** The texts of an event, with the matched words marked. */
 import type { ComponentChildren } from "preact"
-import type { Content, Part } from "./content.ts"
+import { type Content, isAlwaysShown, type Part } from "./content.ts"
 import { Marked } from "./Marked.tsx"
 import { excerptOf, type Place, repeatedIn } from "./marks.ts"
 
@@ -17,7 +17,7 @@ export const MatchContent = ({
   readonly onWhole: () => void
 }) => {
   const all = content.parts.map((part) => ({ part, places: repeatedIn(part, content.parts, places) }))
-  const marked = all.filter(({ part, places }) => part.kind !== "link" || places.length > 0)
+  const marked = all.filter(({ part, places }) => isAlwaysShown(part) || places.length > 0)
   const shown = isWhole ? marked : firstOf(marked)
   const texts = shown.map(({ part, places }) => ({
     part,
@@ -79,6 +79,9 @@ const Text = ({ part: { kind }, children }: { readonly part: Part; readonly chil
       )
     case "text":
       return <p>{children}</p>
+    case "alt":
+      return <p class="quiet">image: {children}</p>
+    case "card":
     case "link":
       return <p class="quiet">links to {children}</p>
   }

@@ -1,11 +1,21 @@
 /** Finds the words that a filter matched, with the languages' own code. It is large: loaded after the list is shown. */
+import { blueskyEvent } from "../../core/syntax/bluesky/event.ts"
+import { fieldNames as blueskyNames } from "../../core/syntax/bluesky/fieldNames.ts"
+import { blueskyDialect } from "../../core/syntax/bluesky/operators.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { type Explanation, explainInTurns } from "../../core/syntax/expression/explain.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import type { FieldNames } from "../../core/syntax/expression/FieldNames.ts"
+import { feedFields, fieldNames as feedNames } from "../../core/syntax/feeds/fields.ts"
+import { itemEvent } from "../../core/syntax/feeds/item.ts"
 import { firehoseEvent } from "../../core/syntax/firehose/event.ts"
 import { fieldNames as firehoseNames } from "../../core/syntax/firehose/fieldNames.ts"
+import type { FieldSet } from "../../core/syntax/firehose/fieldSet.ts"
+import { firehoseFields } from "../../core/syntax/firehose/fields.ts"
 import { check as checkFirehose } from "../../core/syntax/firehose/language.ts"
+import { changeEvent } from "../../core/syntax/wikimedia/change.ts"
+import { fieldNames as wikimediaNames, wikimediaFields } from "../../core/syntax/wikimedia/fields.ts"
+import { type Dialect, xDialect } from "../../core/syntax/x/Dialect.ts"
 import { xEvent } from "../../core/syntax/x/event.ts"
 import { fieldNames as xNames } from "../../core/syntax/x/fieldNames.ts"
 import { check as checkX, lower as lowerX } from "../../core/syntax/x/language.ts"
@@ -33,19 +43,39 @@ interface FilterLanguage {
 /** The service accepted the filter: the length is no question here. */
 const UNLIMITED = { maxLength: Number.POSITIVE_INFINITY }
 
+const likeX =
+  (dialect: Dialect = xDialect) =>
+  (filter: string): Expression | undefined => {
+    const { rule } = checkX(filter, { ...UNLIMITED, dialect })
+    return rule && lowerX(rule.ast)
+  }
+
+const likeFirehose =
+  (fields: FieldSet = firehoseFields) =>
+  (filter: string): Expression | undefined =>
+    checkFirehose(filter, { ...UNLIMITED, fields }).rule?.expression
+
 const LANGUAGES: Readonly<Record<string, FilterLanguage>> = {
-  x: {
-    names: xNames,
-    expressionOf: (filter) => {
-      const { rule } = checkX(filter, UNLIMITED)
-      return rule && lowerX(rule.ast)
-    },
-    read: (payload) => eventOf(xEvent(payload))
-  },
+  x: { names: xNames, expressionOf: likeX(), read: (payload) => eventOf(xEvent(payload)) },
   firehose: {
     names: firehoseNames,
-    expressionOf: (filter) => checkFirehose(filter, UNLIMITED).rule?.expression,
+    expressionOf: likeFirehose(),
     read: (payload, now) => eventOf(firehoseEvent(payload, { now }))
+  },
+  bluesky: {
+    names: blueskyNames,
+    expressionOf: likeX(blueskyDialect),
+    read: (payload) => eventOf(blueskyEvent(payload))
+  },
+  wikimedia: {
+    names: wikimediaNames,
+    expressionOf: likeFirehose(wikimediaFields),
+    read: (payload, now) => eventOf(changeEvent(payload, now))
+  },
+  feeds: {
+    names: feedNames,
+    expressionOf: likeFirehose(feedFields),
+    read: (payload, now) => eventOf(itemEvent(payload, now))
   }
 }
 

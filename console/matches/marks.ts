@@ -28,8 +28,11 @@ export const placesOf = (clauses: ReadonlyArray<Pick<Clause, "held" | "negated" 
     held && !negated && tested?.place !== undefined ? [{ ...tested.place, field: tested.field }] : []
   )
 
-export const placesIn = ({ field, value }: Part, places: ReadonlyArray<Place>): ReadonlyArray<Place> =>
-  places.filter((place) => place.field === field && place.value === value)
+export const placesIn = ({ field, value, also }: Part, places: ReadonlyArray<Place>): ReadonlyArray<Place> =>
+  places.filter(
+    (place) =>
+      (place.field === field && place.value === value) || (place.field === also?.field && place.value === also.value)
+  )
 
 /** Also where a marked word or phrase occurs again: in this text, or in another value of the same field. */
 export const repeatedIn = (
@@ -39,10 +42,13 @@ export const repeatedIn = (
 ): ReadonlyArray<Place> => {
   const own = placesIn(part, places)
   if (part.kind === "link") return own
-  const { field, value } = part
+  const { field, value, also } = part
   const words = parts
-    .filter((other) => other.field === field)
-    .flatMap((other) => placesIn(other, places).map(({ start, end }) => other.text.slice(start, end).toLowerCase()))
+    .flatMap((other) =>
+      placesIn(other, places)
+        .filter((place) => place.field === field || place.field === also?.field)
+        .map(({ start, end }) => other.text.slice(start, end).toLowerCase())
+    )
     .filter((word) => word !== "" && word.length <= MAX_WORD)
   if (words.length === 0) return own
   const longestFirst = [...new Set(words)].sort((a, b) => b.length - a.length)

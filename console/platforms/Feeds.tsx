@@ -1,6 +1,6 @@
 /** The feeds that the account has added: their state, a form for more, and an end. */
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
@@ -24,7 +24,7 @@ export const Feeds = () => {
           <FeedRow key={feed.url} feed={feed} />
         ))}
       </ul>
-      {may("write") && <NewFeed />}
+      {may("write") && <NewFeed feeds={data?.feeds ?? []} />}
     </section>
   )
 }
@@ -40,10 +40,15 @@ const STATES: Readonly<Record<Feed["state"], { readonly name: string; readonly l
   gone: { name: "Gone", look: "failed" }
 }
 
+const stateOf = ({ state, last_read_at }: Feed) =>
+  state === "failing" && last_read_at === undefined
+    ? { name: "Could not be read yet, retrying", look: "failed" }
+    : STATES[state]
+
 const FeedRow = ({ feed }: { readonly feed: Feed }) => {
   const { may } = useReader()
   const [isAsked, setAsked] = useState(false)
-  const { name, look } = STATES[feed.state]
+  const { name, look } = stateOf(feed)
   return (
     <li class="row">
       <div class="row-main">
@@ -104,11 +109,19 @@ const Remove = ({ url, onClose }: { readonly url: string; readonly onClose: () =
   )
 }
 
-const NewFeed = () => {
+const NewFeed = ({ feeds }: { readonly feeds: ReadonlyArray<Feed> }) => {
   const [url, setUrl] = useState("")
-  const add = useChange(useTRPC().feeds.add.mutationOptions(), () => setUrl(""))
+  /** The address of a feed that was added before, as the server writes it. */
+  const [repeated, setRepeated] = useState<string>()
+  const before = useRef(feeds)
+  const add = useChange(useTRPC().feeds.add.mutationOptions(), ({ feed }) => {
+    if (before.current.some((one) => one.url === feed.url)) setRepeated(feed.url)
+    else setUrl("")
+  })
   const submit = (event: Event) => {
     event.preventDefault()
+    before.current = feeds
+    setRepeated(undefined)
     add.mutate({ url: url.trim() })
   }
   return (
@@ -121,9 +134,17 @@ const NewFeed = () => {
           autocomplete="off"
           placeholder="https://example.org/feed.xml"
           value={url}
-          onInput={(event) => setUrl(event.currentTarget.value)}
+          onInput={(event) => {
+            setRepeated(undefined)
+            setUrl(event.currentTarget.value)
+          }}
         />
       </label>
+      {repeated !== undefined && (
+        <p role="status">
+          You have it already: <code>{repeated}</code>
+        </p>
+      )}
       {add.error !== null && <ProblemNote problem={problemOf(add.error)} />}
       <div class="buttons">
         <button type="submit" class="main" disabled={add.isPending}>

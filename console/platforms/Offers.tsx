@@ -12,7 +12,9 @@ export const Offers = ({ platforms }: { readonly platforms: ReadonlyArray<Platfo
   return (
     <section class="card" aria-labelledby="offers">
       <h2 id="offers">Watch more</h2>
-      <p class="quiet">The operator sets these when the server starts. docs/platforms.md has the details.</p>
+      <p class="quiet">
+        Whoever runs this server can turn these on: set the environment variable, and start Earshot again.
+      </p>
       <dl class="facts">
         {offers.map(([id, text]) => (
           <div key={id}>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter-preact"
 import { type Match, type Rule, useTRPC } from "../client.ts"
-import { contentOf } from "../matches/content.ts"
+import { contentOf, isAlwaysShown } from "../matches/content.ts"
 import { OpenGaps } from "../matches/OpenGaps.tsx"
 import { openGapsIn } from "../matches/tail.ts"
 import { platformName } from "../parts/platformName.ts"
@@ -47,9 +47,14 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
 const SHOWN = 5
 const REFRESH_MILLIS = 3_000
 
+/** Of an event of an unknown form. */
+const MAX_JSON = 200
+
 const textOf = (match: Match): string => {
   if (match.redacted !== undefined) return "Content removed"
   const content = contentOf(match)
-  const texts = content?.parts.map(({ text }) => text) ?? []
-  return [content?.source, texts.join(" · ")].filter((text) => text !== undefined && text !== "").join(": ")
+  if (content === undefined) return JSON.stringify(match.payload).slice(0, MAX_JSON)
+  const texts = content.parts.filter(isAlwaysShown).map(({ text }) => text)
+  const shown = texts.length === 0 ? (content.facts ?? []) : texts
+  return [content.source, shown.join(" · ")].filter((text) => text !== undefined && text !== "").join(": ")
 }

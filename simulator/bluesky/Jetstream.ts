@@ -29,6 +29,8 @@ export interface JetstreamFaults {
   readonly close?: number
   /** Forgets events that are older, in seconds. */
   readonly trimSeconds?: number
+  /** Loses all events, and numbers new ones from 1. */
+  readonly countAnew?: boolean
   /** The next events are sent twice. */
   readonly duplicates?: number
   /** Sends a message that is cut off. */
@@ -80,13 +82,17 @@ export class Jetstream {
   }
 
   inject(faults: JetstreamFaults, now: number): void {
-    const { refuse, stallSeconds, close, trimSeconds, duplicates = 0, torn, error, noProfiles } = faults
+    const { refuse, stallSeconds, close, trimSeconds, countAnew, duplicates = 0, torn, error, noProfiles } = faults
     if (refuse !== undefined) this.refusal = { ...refuse }
     if (stallSeconds !== undefined) {
       this.silentUntil = now + stallSeconds * 1_000
       for (const open of this.connections) open.isSilent = true
     }
     if (trimSeconds !== undefined) this.trimmedBefore = now - trimSeconds * 1_000
+    if (countAnew === true) {
+      this.log.length = 0
+      this.lastSeq = 0
+    }
     this.duplicates += duplicates
     if (noProfiles !== undefined) this.hasProfiles = !noProfiles
     for (const open of [...this.connections]) {

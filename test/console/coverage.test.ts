@@ -77,6 +77,23 @@ describe("gapsIn of gaps that touch", () => {
   })
 })
 
+describe("coverageOfRule of a new rule", () => {
+  it("has neither gaps nor suspicions from before the rule was created", () => {
+    const suspected = [
+      { from: at(1), to: at(3), detail: "Unusually quiet" },
+      { from: at(0), to: at(1), detail: "Unusually quiet" }
+    ]
+    const found = coverageOfRule(coverage([gap(1, 4)], { suspected }), { id: "rule_1", created_at: at(2) })
+    assert.deepStrictEqual(
+      [...found.gaps, ...found.suspected].map(({ from, to }) => [from, to]),
+      [
+        [at(2), at(4)],
+        [at(2), at(3)]
+      ]
+    )
+  })
+})
+
 describe("watchedIn", () => {
   it("separates what is stored from what is not confirmed yet", () => {
     const watched = watchedIn(coverage([], { watched_since: at(2), watched_until: at(9) }), period)

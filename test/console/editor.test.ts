@@ -1,5 +1,6 @@
 /** The logic of the rule editor that needs no browser. */
 import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
 import type { Rule } from "../../console/client.ts"
 import { completionsOf, insertionOf, optionsFor } from "../../console/editor/completion.ts"
 import {
@@ -17,8 +18,13 @@ import {
 import { eventIn } from "../../console/editor/eventIn.ts"
 import { languageOf } from "../../console/editor/languages.ts"
 import { firehoseTokens, type Token, xTokens } from "../../console/editor/tokens.ts"
+import { bluesky } from "../../core/languages/bluesky.ts"
+import { feeds } from "../../core/languages/feeds.ts"
 import { firehose } from "../../core/languages/firehose.ts"
+import { wikimedia } from "../../core/languages/wikimedia.ts"
 import { x } from "../../core/languages/x.ts"
+import { evaluate } from "../../core/syntax/expression/evaluate.ts"
+import { changeTypes } from "../../core/syntax/wikimedia/fields.ts"
 
 describe("xTokens", () => {
   it("finds fields, values, phrases, tags, keywords and signs", () => {
@@ -97,11 +103,22 @@ describe("completion", () => {
   const options = completionsOf(operators)
 
   it("inserts a whole choice, a field without its placeholder, and no forms of writing", () => {
-    const insertions = [...operators, ...firehose.help.operators].map(insertionOf)
-    for (const text of ["is:retweet", "from:", "lang:", "OR", "AND", "AND NOT", "page_category:", "recent:"]) {
+    const insertions = LANGUAGES.flatMap(({ help }) => help.operators.map((one) => insertionOf(one, help.operators)))
+    for (const text of [
+      "is:retweet",
+      "from:",
+      "lang:",
+      "OR",
+      "AND",
+      "AND NOT",
+      "page_category:",
+      "recent:",
+      "has:alt",
+      "quotes:"
+    ]) {
       assert.include(insertions, text)
     }
-    for (const text of ["field:", "from:username"]) assert.notInclude(insertions, text)
+    for (const text of ["field:", "from:username", "from:nasa.gov", "lang:en"]) assert.notInclude(insertions, text)
   })
 
   it("offers operators by the beginning of the name or of a part of it, those of the name first", () => {
@@ -121,12 +138,24 @@ describe("completion", () => {
       optionsFor("page_category:", languageOf("firehose"), []).map(({ label }) => label),
       'page_category:"/News"'
     )
+    assert.include(
+      optionsFor("lang:portu", languageOf("bluesky"), []).map(({ label }) => label),
+      "lang:pt"
+    )
+    assert.deepStrictEqual(
+      optionsFor("page_type:", languageOf("wikimedia"), []).map(({ label }) => label),
+      changeTypes.map((type) => `page_type:${type}`)
+    )
   })
 
-  it("offers starters that are valid", () => {
-    for (const language of [x, firehose]) {
-      const { rule } = languageOf(language.id).starter
-      assert.deepStrictEqual(language.check(rule).issues, [])
+  it("offers starters and values that are valid", () => {
+    for (const language of LANGUAGES) {
+      const { starter, values } = languageOf(language.id)
+      assert.deepStrictEqual(language.check(starter.rule).issues, [])
+      for (const [field, known] of Object.entries(values)) {
+        const rule = `quake ${language.writtenAs === "X" || language.id === "x" ? "" : "AND "}${field}:${known[0]?.text}`
+        assert.deepStrictEqual(language.check(rule).issues, [], rule)
+      }
     }
   })
 })
@@ -178,9 +207,22 @@ describe("eventIn", () => {
     const broken = eventIn('{"a": ', eventOf)
     assert.match("problem" in broken ? broken.problem : "", /^The event is not valid JSON: /)
   })
+
+  it("makes an event of a text in which words of the text match, on each platform", () => {
+    for (const { id, events, check } of LANGUAGES) {
+      const event = languageOf(id).eventOf("Felt an earthquake") as Readonly<Record<string, unknown>>
+      assert.isTrue(events.recognizes(event), id)
+      const { rule } = check("earthquake")
+      const read = Either.getOrThrow(events.read(event, 0))
+      assert.isTrue(rule !== undefined && evaluate(rule.expression, read), id)
+      assert.include(languageOf(id).summaryOf(event).text, "Felt an earthquake", id)
+    }
+  })
 })
 
 // ---- helpers ----
+
+const LANGUAGES = [x, firehose, bluesky, wikimedia, feeds]
 
 const shown = (text: string, tokens: (text: string) => ReadonlyArray<Token>) =>
   tokens(text).map(({ kind, start, end }) => `${kind} ${text.slice(start, end)}`)

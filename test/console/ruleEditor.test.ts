@@ -70,9 +70,12 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.keyboard.type("storm")
     await page.getByRole("button", { name: "Ask X" }).click()
     await page
-      .getByText("X was not asked, because this server does not call it. Earshot’s own check accepts the filter.", {
-        exact: true
-      })
+      .getByText(
+        "X was not asked, because this server registers no filters there. Earshot’s own check accepts the filter.",
+        {
+          exact: true
+        }
+      )
       .waitFor()
   })
 

@@ -116,6 +116,7 @@ const run = (seed: number) => {
     error: () => jetstream.inject({ error: "ConsumerTooSlow" }, now()),
     trimmed: () =>
       jetstream.inject({ trimSeconds: random.below(20), close: 1006, refuse: { status: 503, times: 4 } }, now()),
+    anew: () => jetstream.inject({ countAnew: true, close: 1001 }, now()),
     sync: () => jetstream.sync("did:plc:a", now())
   }
 

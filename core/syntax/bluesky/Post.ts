@@ -1,5 +1,4 @@
 /** A post of Bluesky's stream. Records are not validated there: any field may be missing, of another type or out of range. */
-import { Either } from "effect"
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../../text/json.ts"
 
 /** The collection of posts, in the identifiers of the AT Protocol. */
@@ -25,8 +24,8 @@ export class Post {
     this.handles = handles
   }
 
-  /** Left is the reason why the record of the stream is not a post. */
-  static of(event: unknown): Either.Either<Post, string> {
+  /** A text is the reason why the record of the stream is not a post. No `Either`: the console loads this file early. */
+  static of(event: unknown): Post | string {
     const found = objectOf(event)
     const did = textOf(found?.["did"])
     const commit = objectOf(found?.["commit"])
@@ -38,7 +37,7 @@ export class Post {
     if (rkey === undefined) return notAPost('"commit" needs an "rkey", a text that is not empty')
     if (record === undefined) return notAPost('"commit" needs a "record" with the "text" of the post')
     if ((textOf(commit["collection"]) ?? POSTS) !== POSTS) return notAPost(`its "collection" is not "${POSTS}"`)
-    return Either.right(new Post(did, rkey, { record, handles: objectOf(found["handles"]) ?? {} }))
+    return new Post(did, rkey, { record, handles: objectOf(found["handles"]) ?? {} })
   }
 
   get uri(): string {
@@ -168,4 +167,4 @@ const empty: ReadonlyArray<string> = []
 
 const optional = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? empty : [value])
 
-const notAPost = (problem: string): Either.Either<never, string> => Either.left(`Not a Bluesky post: ${problem}`)
+const notAPost = (problem: string): string => `Not a Bluesky post: ${problem}`

@@ -10,10 +10,10 @@ import { authorOf, Post } from "./Post.ts"
 
 /** Left is the reason why the record is not a post. */
 export const blueskyEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
-  Either.map(Post.of(record), (post) => new LazyFields(new PostReader(post)))
+  Either.map(postOf(record), (post) => new LazyFields(new PostReader(post)))
 
 export const blueskyEventId = (record: unknown): Either.Either<string, string> =>
-  Either.map(Post.of(record), ({ uri }) => uri)
+  Either.map(postOf(record), ({ uri }) => uri)
 
 /** When the platform saw the post: its own time is the word of the client. In milliseconds. */
 export const blueskyEventTime = (record: unknown): number | undefined => {
@@ -28,6 +28,11 @@ export const blueskyTitle = (record: unknown): string | undefined =>
   textOf(objectOf(objectOf(objectOf(record)?.["commit"])?.["record"])?.["text"])
 
 // ---- helpers ----
+
+const postOf = (record: unknown): Either.Either<Post, string> => {
+  const post = Post.of(record)
+  return typeof post === "string" ? Either.left(post) : Either.right(post)
+}
 
 class PostReader implements FieldReader {
   private readonly post: Post
