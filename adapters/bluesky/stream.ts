@@ -35,7 +35,9 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
   Stream.suspend(() => {
     const { sockets, baseUrl, budget, known, held, named, handles, health, recent } = options
     const position = new Position(URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl, from)
+    /** In the time of events, as gaps are. */
     let lastFrameAt: number | undefined
+    let isNew = false
     let openedAt = 0
     let isReplaying = false
     /** Messages up to this number were read on an earlier connection. */
@@ -82,7 +84,8 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             const frame = frameOf(text)
             // An error, or a message that is cut off, does not show that all events before it came.
             if (Either.isRight(frame) && frame.right !== undefined && "seq" in frame.right) {
-              lastFrameAt = yield* Clock.currentTimeMillis
+              lastFrameAt = Math.min(yield* Clock.currentTimeMillis, frame.right.at)
+              isNew = true
             }
             return { text, frame }
           })
@@ -117,6 +120,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           platformRuleIds,
           author: post.did,
           receivedAt,
+          isSignOfLife: false as const,
           ack: Effect.void
         }
       })
@@ -159,7 +163,10 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             case "Post": {
               const found = yield* deliveryOf(frame, receivedAt, yieldIfDue)
               if (found === undefined) break
-              const delivery = { ...found, cursor: Option.fromNullable(position.cursor(withdrawn?.first)) }
+              // A match shows that everything before it came: withdrawals, too.
+              if (withdrawn !== undefined) signals.push(...withdrawn.signals)
+              withdrawn = undefined
+              const delivery = { ...found, cursor: Option.fromNullable(position.cursor()) }
               matched.push(delivery)
               signals.push({ _tag: "Event", delivery })
               break
@@ -188,10 +195,13 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           signals.push(...withdrawn.signals)
           withdrawn = undefined
         }
-        if (lastFrameAt !== undefined && lastFrameAt > lastAliveAt && receivedAt - lastAliveAt >= ALIVE_MILLIS) {
+        if (lastFrameAt !== undefined && isNew && receivedAt - lastAliveAt >= ALIVE_MILLIS) {
           lastAliveAt = receivedAt
+          isNew = false
           const cursor = position.cursor(withdrawn?.first)
-          signals.push({ _tag: "Alive", at: lastFrameAt, cursor: Option.fromNullable(cursor) })
+          // Everything up to then came and is obeyed: after a stop, a gap begins there.
+          const at = Math.min(lastFrameAt, withdrawn?.first.at ?? position.resume?.at ?? lastFrameAt)
+          signals.push({ _tag: "Alive", at, cursor: Option.fromNullable(cursor) })
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length
