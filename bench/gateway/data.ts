@@ -60,7 +60,7 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
     platform: "x" as const,
     platform_post_id: post,
     payload: { data: { id: post, text: `Felt a strong earthquake in ${PLACES[i % PLACES.length]} just now` } }
-  } satisfies Match
+  } satisfies typeof Match.Encoded
 })
 
 export interface Query {

@@ -20,6 +20,7 @@ import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { firehose } from "../../core/languages/firehose.ts"
 import { x } from "../../core/languages/x.ts"
 import { type MatchPage, MatchStore } from "../../core/matches/MatchStore.ts"
+import { Payload } from "../../core/matches/Payload.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { LimitStore } from "../../core/quotas/LimitStore.ts"
 import { Quotas } from "../../core/quotas/Quotas.ts"
@@ -43,7 +44,7 @@ const matchStore = Layer.mock(MatchStore, {
   list: ({ rules, platforms: [platform], limit }: MatchPage) =>
     Effect.sync(() => {
       const items = select({ rule_id: Option.getOrUndefined(rules)?.[0], platform, limit })
-      return { items, hasMore: false, bytes: 0 }
+      return { items: items.map((item) => ({ ...item, payload: Payload.of(item.payload) })), hasMore: false, bytes: 0 }
     }),
   floor: () => Effect.succeedNone,
   changes: Stream.never

@@ -4,6 +4,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import { firstMatchIdAt, matchIdsAfter } from "../../core/model/Ids.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import { rules } from "../gateway/data.ts"
+import { Payload } from "../../core/matches/Payload.ts"
 
 let last = firstMatchIdAt(Date.now())
 
@@ -20,6 +21,6 @@ export const matchAt = (at: number): Match => {
     created_at: Timestamp.fromMillis(at),
     platform: "x",
     platform_post_id: id,
-    payload: { data: { id, text: "Felt a strong earthquake just now. ".repeat(8), lang: "en" }, at }
+    payload: Payload.of({ data: { id, text: "Felt a strong earthquake just now. ".repeat(8), lang: "en" }, at })
   }
 }
