@@ -1,13 +1,17 @@
 /** `earshot rules`: creates, lists and deletes rules. See `ruleCommands.ts` for the rest. */
 import { Command, Options } from "@effect/cli"
-import { Array as Arr, Console, Effect, Option } from "effect"
+import { Array as Arr, Console, Effect, Option, Schema } from "effect"
 import { callOf, withKey } from "../api/calls.ts"
 import { contracts } from "../api/contracts.ts"
 import type { Language } from "../core/languages/Language.ts"
+import { RuleId } from "../core/model/Ids.ts"
+import { MAX_RULES_PER_PAGE } from "../core/rules/Rule.ts"
 import { counted } from "../core/text/counted.ts"
 import { deleteCommand } from "./deletion.ts"
 import { draw } from "./drawing.ts"
+import { UsageError } from "./failures.ts"
 import type { FilterActions } from "./filter.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import { namingOptions } from "./optionNames.ts"
 import {
   jsonOption,
@@ -109,32 +113,55 @@ const listRules = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Languag
         ),
         Options.optional
       ),
+      limit: wholeNumberOption("limit", { min: 1, max: MAX_RULES_PER_PAGE }).pipe(
+        Options.withDescription(`Maximum number to list, 1 to ${MAX_RULES_PER_PAGE} (default: all)`),
+        Options.optional
+      ),
+      cursor: Options.text("cursor").pipe(
+        Options.withPseudoName("rule-id"),
+        Options.withDescription("List the rules after this one (default: start at the newest)"),
+        Options.optional
+      ),
       activity: Options.boolean("activity").pipe(
         Options.withDescription("Also print the last match of each rule, and its matches of the last hour and 24 hours")
       ),
       ...targetOptions,
       json: jsonOption("Print the response as JSON")
     },
-    ({ query, state, quietFor, sort, activity, json, ...target }) =>
+    ({ query, state, quietFor, sort, limit, cursor, activity, json, ...target }) =>
       Effect.gen(function* () {
+        if (Option.exists(cursor, (id) => !isRuleId(id))) {
+          return yield* new UsageError({ message: "--cursor: expected the id of a rule, such as rule_…" })
+        }
         const remote = yield* actions.connectTo(target)
         const wanted = {
           ...Option.match(query, { onNone: () => ({}), onSome: (query) => ({ query }) }),
           ...Option.match(state, { onNone: () => ({}), onSome: (state) => ({ state }) }),
           ...Option.match(quietFor, { onNone: () => ({}), onSome: (quiet_for) => ({ quiet_for }) }),
           ...Option.match(sort, { onNone: () => ({}), onSome: (sort) => ({ sort }) }),
+          ...Option.match(limit, { onNone: () => ({}), onSome: (limit) => ({ limit }) }),
+          ...Option.match(cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) }),
           ...(activity && { activity })
         }
         const list = remote.request(callOf(contracts.rules.list, wanted))
-        const { rules } = yield* json ? list : Effect.mapError(list, namingOptions({ quiet_for: "--quiet-for" }))
-        if (json) return yield* printJson({ rules })
+        const found = yield* json ? list : Effect.mapError(list, namingOptions(OPTION_NAMES))
+        if (json) return yield* printJson(found)
+        const { rules, next_cursor } = found
         if (rules.length === 0) {
-          const isAll = Object.keys(wanted).every((name) => name === "activity" || name === "sort")
+          const isAll = Object.keys(wanted).every((name) => !NARROWING.includes(name))
           return yield* Console.error(isAll ? "No rules yet. Create one with: earshot rules create" : "No such rule")
         }
         yield* Console.log(rules.map((rule) => describeRule(rule, languages)).join("\n\n"))
+        if (next_cursor !== undefined) yield* Console.error(`More with --cursor ${next_cursor}`)
       }).pipe(Effect.scoped)
   ).pipe(Command.withDescription(targetHelp("List rules, newest first, with their state on each platform.")))
+
+const isRuleId = Schema.is(RuleId)
+
+const OPTION_NAMES = { quiet_for: "--quiet-for", cursor: "--cursor" }
+
+/** Fields that leave rules out. */
+const NARROWING = ["query", "state", "quiet_for", "cursor"]
 
 /** Like the deletion, it has no limit on the number of ids. */
 const printPreview = (remote: Remote, { ids, json }: { readonly ids: ReadonlyArray<string>; readonly json: boolean }) =>

@@ -123,7 +123,7 @@ const knownNames = Effect.gen(function* () {
   yield* Metrics.reconnecting("x", "outage")
   yield* Metrics.setStreamState("x", "live")
   yield* Metrics.setStoreUp(true)
-  yield* Metrics.setWebhookBacklog({ messages: 0, oldestSeconds: 0 })
+  yield* Metrics.setWebhookBacklog({ messages: 0, oldestSeconds: 0, disabled: 0 })
   yield* Metrics.setRulesWanted("x", 0)
   yield* Metrics.setDrift("x", { missing: 0, orphaned: 0, newer: 0 })
   yield* Metrics.setBudget("x", { limit: 1, used: 0, paused: 0 })

@@ -124,8 +124,9 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
       assert.deepStrictEqual<unknown>(status.body["drill"], { upstream: "off", webhooks: "off" })
       yield* Effect.promise(() =>
         eventually(async () => {
-          for (const { stream, coverage } of await platformsOf(drill)) {
+          for (const { stream, summary, coverage } of await platformsOf(drill)) {
             assert.strictEqual(stream.state, "off")
+            assert.lengthOf(summary.split("EARSHOT_UPSTREAM=off"), 2, summary)
             assert.deepInclude(coverage.gaps[0], { cause: "upstream_off", recovered: false })
             assert.isUndefined(coverage.gaps[0]?.to)
           }
@@ -165,6 +166,7 @@ describe.concurrent("a copy of a store", { timeout: 240_000 }, () => {
       const metrics = yield* Effect.promise(async () => (await fetch(`${drill.url}/metrics`)).text())
       assert.match(metrics, /^earshot_webhook_waiting_messages 60$/m)
       assert.match(metrics, /^earshot_webhook_waiting_seconds \d/m)
+      assert.match(metrics, /^earshot_webhooks_disabled 0$/m)
       yield* stopped(drill)
       assert.lengthOf(receiver.received, 0)
 

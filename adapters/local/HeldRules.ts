@@ -78,7 +78,7 @@ export const heldRules = (language: Language): Effect.Effect<HeldRules, never, E
           const { stats } = rules
           if (stats.unindexed > unindexed) {
             yield* Effect.logInfo(
-              `A rule on "${id}" has no indexable term and is evaluated for every event: ${stats.unindexed} of ${stats.rules} rules are unindexed`
+              `A filter on "${id}" has no indexable term and is evaluated for every event: ${stats.unindexed} of ${stats.rules} different filters are unindexed`
             )
           }
         }

@@ -32,6 +32,12 @@ export const serveSocket = (options: SocketOptions): Effect.Effect<void, unknown
 
 // ---- helpers ----
 
+/**
+ * How long a connection stays open between two requests: longer than load balancers keep theirs, which is often a minute.
+ * Otherwise a request can arrive on a connection that is being closed, and fails.
+ */
+const IDLE_MILLIS = 65_000
+
 interface Listening {
   readonly server: Server
   /** Responses in flight. */
@@ -57,7 +63,7 @@ const listen = (
           }
         })
     })
-    const server = createServer({ requireHostHeader: false }, listener)
+    const server = createServer({ requireHostHeader: false, keepAliveTimeout: IDLE_MILLIS }, listener)
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, unreadable))
     server.once("error", (cause) => resume(Effect.fail(cause)))
     const open = new Set<ServerResponse>()

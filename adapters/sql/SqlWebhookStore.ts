@@ -195,8 +195,9 @@ const make = Effect.gen(function* () {
       where ${event} = any(w.events) and m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
       order by m.id limit ${MAX_COUNTED}) m)`
   const backlog: WebhookStore["Type"]["backlog"] = (platforms) =>
-    sql<{ readonly messages: number; readonly oldest: string | null }>`
-      select count(*)::int as messages, (array_agg(m.id order by m.id))[1] as oldest
+    sql<{ readonly messages: number; readonly oldest: string | null; readonly disabled: number }>`
+      select count(*)::int as messages, (array_agg(m.id order by m.id))[1] as oldest,
+        (select count(*)::int from webhooks where subscription is null and disabled_reason is not null) as disabled
       from webhooks w cross join lateral unnest(coalesce(w.platforms, ${platforms}::text[])) p(platform)
         cross join lateral (
           ${waiting("matches", "match")} union all ${waiting("redactions", "match.redacted")}
@@ -204,7 +205,8 @@ const make = Effect.gen(function* () {
       where ${isEnabled}`.pipe(
       Effect.map(([row]) => ({
         messages: row?.messages ?? 0,
-        oldest: Option.map(Option.fromNullable(row?.oldest), (id) => fromUuid("match", id))
+        oldest: Option.map(Option.fromNullable(row?.oldest), (id) => fromUuid("match", id)),
+        disabled: row?.disabled ?? 0
       })),
       unavailable("webhooks.backlog")
     )

@@ -37,15 +37,24 @@ export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcemen
 
 /** For commands that must not create a new, empty store. */
 export const checkExists = (dataDir: string): Effect.Effect<void, StoreCannotOpen> =>
-  existsSync(databaseIn(resolve(dataDir)))
-    ? Effect.void
-    : new StoreCannotOpen({
-        location: resolve(dataDir),
-        reason: "there is no store",
-        remedy:
-          "Start the service once (earshot serve), set EARSHOT_DATA_DIR to its folder, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
-        cause: undefined
-      })
+  Effect.suspend(() => {
+    const location = resolve(dataDir)
+    if (existsSync(databaseIn(location))) return Effect.void
+    return existsSync(location) && !statSync(location).isDirectory()
+      ? new StoreCannotOpen({
+          location,
+          reason: "it is a file",
+          remedy: "Set EARSHOT_DATA_DIR to the folder of a store, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
+          cause: undefined
+        })
+      : new StoreCannotOpen({
+          location,
+          reason: "there is no store",
+          remedy:
+            "Start the service once (earshot serve), set EARSHOT_DATA_DIR to its folder, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
+          cause: undefined
+        })
+  })
 
 // ---- helpers ----
 
@@ -68,6 +77,7 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
       yield* checkVersion(folder)
+      yield* checkControlFile(folder)
       const db = yield* Effect.acquireRelease(open(folder), (db) => Effect.promise(() => db.close()))
       const client = yield* PgClient.fromPool({ acquire: poolOf(db) }).pipe(
         Effect.mapError(({ cause }) => cannotRead(folder, cause))
@@ -171,8 +181,7 @@ const checkComplete = (folder: string) =>
       new StoreCannotOpen({
         location: folder,
         reason: `${reason}, as after an interrupted copy`,
-        remedy:
-          "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR",
+        remedy: RESTORE,
         cause: undefined
       })
     const database = databaseIn(folder)
@@ -188,6 +197,9 @@ const checkComplete = (folder: string) =>
       ? Effect.void
       : incomplete(`"${join(database, TABLESPACES)}" is missing`)
   })
+
+const RESTORE =
+  "Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR"
 
 /** Every database has them, from its creation on, and something in them. */
 const REQUIRED_PATHS = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact", "pg_multixact"]
@@ -214,6 +226,36 @@ const checkVersion = (folder: string) =>
         })
   })
 const ENGINE_VERSION = "18"
+
+/** The engine's own error does not say that this file is the reason. */
+const checkControlFile = (folder: string) =>
+  Effect.suspend(() => {
+    const path = join(databaseIn(folder), "global", "pg_control")
+    const content = readFileSync(path)
+    const isIntact =
+      content.length >= CONTROL_BYTES + 4 &&
+      crc32c(content.subarray(0, CONTROL_BYTES)) === content.readUInt32LE(CONTROL_BYTES)
+    return isIntact
+      ? Effect.void
+      : new StoreCannotOpen({
+          location: folder,
+          reason: `"${path}" is damaged: its checksum is wrong, and without this file the database cannot start`,
+          remedy: RESTORE,
+          cause: undefined
+        })
+  })
+
+/** In version 18 of the engine. Its checksum follows. */
+const CONTROL_BYTES = 292
+
+const crc32c = (bytes: Uint8Array): number => {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0)
+  }
+  return ~crc >>> 0
+}
 
 const start = async (database: string) => {
   wasmTierUp.delay()

@@ -96,7 +96,9 @@ export const statusOf = (platform: Named, facts: Facts): PlatformStatus => {
   const { wanted, coverage, budget } = facts
   const { address } = platform.capabilities
   const { state, detail, since, lastEventAt, lastError } = streamNow(platform, facts)
-  const { comparison, error } = facts.sync
+  const { comparison } = facts.sync
+  // Nothing is compared while the platform is off, and the detail says why.
+  const error = state === "off" ? Option.none() : facts.sync.error
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,

@@ -195,7 +195,8 @@ export class Status extends Context.Tag("core/Status")<
         const since = Option.match(backlog.oldest, { onNone: () => now, onSome: timeOf })
         yield* Metrics.setWebhookBacklog({
           messages: backlog.messages,
-          oldestSeconds: Math.max(0, now - since) / 1_000
+          oldestSeconds: Math.max(0, now - since) / 1_000,
+          disabled: backlog.disabled
         })
       })
 

@@ -124,13 +124,14 @@ export const setOwner = (
 export const setServers = (alive: number | undefined): Effect.Effect<void> =>
   Effect.sync(() => (alive === undefined ? servers.forget() : servers(alive)))
 
-/** Messages that wait for their webhooks. Undefined: not known. */
+/** Messages that wait for their webhooks, and webhooks that are disabled. Undefined: not known. */
 export const setWebhookBacklog = (
-  backlog: { readonly messages: number; readonly oldestSeconds: number } | undefined
+  backlog: { readonly messages: number; readonly oldestSeconds: number; readonly disabled: number } | undefined
 ): Effect.Effect<void> =>
   Effect.sync(() => {
-    if (backlog === undefined) for (const { forget } of [webhookMessages, webhookAge]) forget()
+    if (backlog === undefined) for (const { forget } of [webhookMessages, webhookAge, webhooksDisabled]) forget()
     else {
+      webhooksDisabled(backlog.disabled)
       webhookMessages(backlog.messages)
       webhookAge(backlog.oldestSeconds)
     }
@@ -365,6 +366,7 @@ const webhookMessages = storeGauge(
   "Messages that wait for their webhooks, without disabled webhooks; at most 1,000 are counted per webhook, rule and platform"
 )
 const webhookAge = storeGauge("webhook_waiting_seconds", "Age of the oldest message that waits for its webhook")
+const webhooksDisabled = storeGauge("webhooks_disabled", "Webhooks that are disabled because their messages failed")
 
 const eventLoopDelay = histogram("event_loop_delay_seconds", quickBounds, "How late a timer fired")
 const cpuSeconds = counter("process_cpu_seconds_total", "CPU time of the process", "mode")

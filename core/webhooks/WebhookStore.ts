@@ -75,6 +75,8 @@ export type DeliveryState = Pick<
 export interface Backlog {
   readonly messages: number
   readonly oldest: Option.Option<MatchId>
+  /** Disabled webhooks, for which nothing waits. Without suspended subscriptions, which their clients resume. */
+  readonly disabled: number
 }
 
 export const MAX_COUNTED = 1_000

@@ -1,5 +1,5 @@
 /** `earshot rules` and `earshot matches` end to end, with the same results on a server and on the local store. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -77,6 +77,20 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
       (await run("rules", "list", "--quiet-for", "week")).stderr,
       /--quiet-for: expected a number of minutes/
     )
+    const page = await run("rules", "list", "--limit", "1")
+    assert.match(page.stdout, new RegExp(`^${both}  Storms\n`))
+    assert.notInclude(page.stdout, gale)
+    assert.strictEqual(page.stderr, `More with --cursor ${both}\n`)
+    const json = JSON.parse((await run("rules", "list", "--limit", "1", "--json")).stdout)
+    assert.deepStrictEqual([json.rules.length, json.next_cursor], [1, both])
+    const rest = await run("rules", "list", "--cursor", both)
+    assert.match(rest.stdout, new RegExp(`^${gale}  Storms\n`))
+    assert.notInclude(rest.stdout, both)
+    assert.strictEqual(rest.stderr, "")
+    const wrongCursor = await run("rules", "list", "--cursor", "1")
+    assert.match(wrongCursor.stderr, /--cursor: expected the id of a rule/)
+    const sorted = await run("rules", "list", "--sort", "last_match", "--cursor", both)
+    assert.match(sorted.stderr, /^earshot: --cursor: leave it out/)
     const preview = await run("rules", "delete", "--preview", gale, both, "rule_nobody")
     assert.match(preview.stdout, new RegExp(`^${gale}  Storms  \\d+ match(es)?\n${both}  Storms  \\d+ match(es)?\n$`))
     assert.match(preview.stderr, /Cannot find rule rule_nobody\nNothing was deleted\n$/)
@@ -348,6 +362,20 @@ describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
     const { code, stderr } = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
     assert.strictEqual(code, 1)
     assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is no store. Start the service once/)
+  })
+
+  it("matches and keys list say so if the data folder is a file, and leave it", async () => {
+    const file = join(folder, "file")
+    writeFileSync(file, "a file")
+    for (const command of [["matches"], ["keys", "list"]]) {
+      const { code, stdout, stderr } = await runInProcess(command, { EARSHOT_DATA_DIR: file })
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(
+        stderr,
+        /^earshot: Cannot open the store at ".*file": it is a file. .*set EARSHOT_DATA_DIR to the folder/i
+      )
+    }
+    assert.strictEqual(readFileSync(file, "utf8"), "a file")
   })
 })
 

@@ -9,6 +9,7 @@ import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromMillis } from "../../core/model/Timestamp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { MAX_CONTROL_TRIES, type NewWebhook, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
+import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
 import { newGrant } from "./grantStoreContract.ts"
 import { at, newAccount, newKey, visibleRule } from "./samples.ts"
@@ -86,6 +87,7 @@ export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<St
         const { account, rule } = yield* newWorld
         const expired = yield* newSubscription(account, { rule, expiresIn: -1_000 })
         const suspended = yield* newSubscription(account, { rule })
+        const { disabled } = yield* store.backlog(PLATFORM_IDS)
         for (const one of [expired, suspended]) yield* store.insert(one, 5)
         yield* insertSome(rule, 1)
         const [held] = yield* claimOf(expired.id, suspended.id)
@@ -95,6 +97,7 @@ export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<St
         yield* store.settle(held, newAttempt(suspended.id), state, LEASE_MILLIS)
         const stored = Option.getOrThrow(yield* store.subscription({ account, id: idOf(suspended) }))
         assert.deepStrictEqual(stored.disabledReason, Option.some("Too many failures"))
+        assert.strictEqual((yield* store.backlog(PLATFORM_IDS)).disabled, disabled, "only webhooks count as disabled")
         assert.lengthOf(yield* claimOf(expired.id, suspended.id), 0)
         assert.deepStrictEqual(
           (yield* store.announcingGaps).filter(({ account: owner }) => owner === account),

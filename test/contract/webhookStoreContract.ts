@@ -150,7 +150,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
     )
 
     it.effect(
-      "backlog counts what waits for enabled webhooks, by account, rule, platform and event, with the oldest",
+      "backlog counts what waits for enabled webhooks, by account, rule, platform and event, and disabled ones",
       () =>
         Effect.gen(function* () {
           const store = yield* WebhookStore
@@ -180,6 +180,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
           const disabled = { ...fresh, cursor: failed.webhook.cursor, disabledReason: Option.some("gone") }
           yield* store.settle(failed, newAttempt(narrow.id), disabled, LEASE_MILLIS)
           assert.strictEqual(yield* added, 0, "a disabled webhook waits for nothing")
+          const disabledNow = Effect.map(store.backlog(PLATFORM_IDS), ({ disabled }) => disabled - before.disabled)
+          assert.strictEqual(yield* disabledNow, 1)
+          yield* store.enable(narrow.id)
+          assert.strictEqual(yield* disabledNow, 0)
         })
     )
 
@@ -194,7 +198,9 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         )
         assert.sameMembers(rounds.flatMap(idsOf), ids)
         assert.lengthOf(yield* claimOf(...ids), 0)
-        yield* Effect.sleep(LEASE_MILLIS + 50)
+        yield* (yield* WebhookStore).releaseAll
+        assert.sameMembers(idsOf(yield* claimFor(SHORT_MILLIS, at(10), ids)), ids)
+        yield* Effect.sleep(SHORT_MILLIS + 50)
         assert.sameMembers(idsOf(yield* claimOf(...ids)), ids)
       })
     )
@@ -292,9 +298,9 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         const store = yield* WebhookStore
         const { account, rule, webhook } = yield* newSetup()
         const [first] = yield* insertSome(rule, 2)
-        const late = yield* claimOne(webhook)
-        yield* Effect.sleep(LEASE_MILLIS + 50)
-        const held = yield* claimOne(webhook, 60_000)
+        const late = yield* claimOne(webhook, SHORT_MILLIS)
+        yield* Effect.sleep(SHORT_MILLIS + 50)
+        const held = yield* claimOne(webhook)
         const attempt = newAttempt(webhook)
         assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), LEASE_MILLIS)))
         yield* store.release(late, Option.some(fromUuid("match", v7())))
@@ -415,7 +421,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
 
 // ---- helpers ----
 
-export const LEASE_MILLIS = 1_500
+/** Longer than any test takes. */
+export const LEASE_MILLIS = 60_000
+
+const SHORT_MILLIS = 500
 
 const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 

@@ -1,4 +1,5 @@
 /** Request ids, connection handling, and bytes that are not HTTP. */
+import { maxHeaderSize } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeName } from "../program.ts"
 import { assertError, call, type Target } from "./client.ts"
@@ -117,6 +118,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
         assert.isDefined(answer.headers["x-request-id"])
         assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
         assertError({ status: answer.status, body: JSON.parse(answer.body) }, status, "invalid_argument")
+        assert.include(answer.body, `longer than ${maxHeaderSize / 1024} KiB`)
       }
 
       it("get 400 if they are not HTTP", () => refused("hello\r\n\r\n", 400))

@@ -145,7 +145,10 @@ export const memoryWebhooks: Layer.Layer<WebhookStore, never, Others> = Layer.ef
           const { items } = yield* matches.next({ ...selector, after: cursor, limit: MAX_COUNTED })
           for (const { id, _tag } of items) if (events.includes(eventOf[_tag])) ids.push(id)
         }
-        return { messages: ids.length, oldest: Option.fromNullable(ids.sort()[0]) }
+        const disabled = [...webhooks.values()].filter(
+          ({ subscription, disabledReason }) => Option.isNone(subscription) && Option.isSome(disabledReason)
+        )
+        return { messages: ids.length, oldest: Option.fromNullable(ids.sort()[0]), disabled: disabled.length }
       })
 
     const isFree = (id: WebhookId, now: number) => (claims.get(id)?.until ?? 0) <= now

@@ -1,4 +1,4 @@
-/** The server on Node disconnects stalled clients, and no others. */
+/** The server on Node keeps connections, and disconnects stalled clients, and no others. */
 import { once } from "node:events"
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -41,6 +41,15 @@ describe("serve on Node", () => {
       })
       const text = yield* Effect.promise(async () => (await fetch(`http://127.0.0.1:${port}`)).text())
       assert.strictEqual(text, "onetwothree")
+    })
+  )
+
+  it.scopedLive("keeps an idle connection longer than load balancers do", () =>
+    Effect.gen(function* () {
+      const port = yield* serve(async () => new Response("one"))
+      const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}`))
+      assert.strictEqual(response.headers.get("keep-alive"), "timeout=65")
+      yield* Effect.promise(() => response.text())
     })
   )
 })

@@ -226,10 +226,32 @@ describe("pglite", () => {
   it.scopedLive("layerWith fails with StoreCannotOpen for a damaged database", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
-      writeFileSync(join(dataDir, "pg", "global", "pg_control"), "damaged")
+      writeFileSync(join(dataDir, "pg", "global", "pg_filenode.map"), "damaged")
       const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
       assert.strictEqual(error._tag, "StoreCannotOpen")
       assert.match(error.message, /: the database in it does not start.*restore it from a backup/s)
+    })
+  )
+
+  it.scopedLive("layerWith names pg_control when it is damaged, and changes nothing", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const file = join(dataDir, "pg", "global", "pg_control")
+      const content = readFileSync(file)
+      const changed = Buffer.from(content)
+      changed.writeUInt8(changed.readUInt8(100) ^ 1, 100)
+      for (const damaged of ["damaged", Buffer.alloc(content.length), changed]) {
+        writeFileSync(file, damaged)
+        const before = contentOf(dataDir)
+        const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
+        assert.strictEqual(
+          error.message,
+          `Cannot open the store at "${dataDir}": "${file}" is damaged: its checksum is wrong, and without this file the database cannot start. Nothing was changed. Restore the whole folder from a backup, or choose an empty folder with EARSHOT_DATA_DIR`
+        )
+        assert.deepStrictEqual(contentOf(dataDir), before)
+      }
+      writeFileSync(file, content)
+      yield* inStore(dataDir, newAccount)
     })
   )
 

@@ -27,6 +27,16 @@ describe("statusOf", () => {
   it("says that a new owner is idle if there are no rules", () => {
     assert.deepInclude(streamOf({ sync: neverCompared, wanted: 0 }), { state: "idle" })
   })
+
+  it("says once why a platform is off", () => {
+    const { summary, rules } = statusWith({
+      sync: failed('Platform "x": Upstream is off'),
+      state: "off",
+      detail: "Upstream is off"
+    })
+    assert.strictEqual(summary, "Upstream is off. 1 rule to watch for. No event received since the start")
+    assert.isUndefined(rules.error)
+  })
 })
 
 // ---- helpers ----
@@ -52,16 +62,26 @@ const compared = (at: number, missing: number): SyncStatus => ({
   error: Option.none()
 })
 
-const streamOf = (facts: {
+const failed = (message: string): SyncStatus => ({
+  comparison: Option.none(),
+  error: Option.some({ at: fromMillis(OWNED), message, isRefused: false })
+})
+
+interface Given {
   readonly sync: SyncStatus
-  readonly state?: "idle" | "live"
+  readonly state?: "idle" | "live" | "off"
+  readonly detail?: string
   readonly since?: number
   readonly wanted?: number
-}) =>
+}
+
+const streamOf = (given: Given) => statusWith(given).stream
+
+const statusWith = (facts: Given) =>
   statusOf(platform, {
     stream: {
       state: facts.state ?? "idle",
-      detail: "",
+      detail: facts.detail ?? "",
       since: facts.since ?? STARTED,
       lastEventAt: Option.none(),
       lastError: Option.none()
@@ -82,4 +102,4 @@ const streamOf = (facts: {
       isAlive: true
     }),
     isOperator: true
-  }).stream
+  })
