@@ -29,7 +29,7 @@ Builds and runs the benchmarks one after the other, checks their targets, and co
 the last release in bench/results.md. Runs all of them if none is named:
   console   the sizes of the web console, as they travel
   engine    the matching engine and its peers: more than an hour
-  gateway   CPU per request of our gateway, Fastify and trpc-to-openapi, on Node and Deno
+  gateway   CPU per request compared with Fastify, on Postgres and on PGlite
   ingest    durable matches per second compared with bare ways of writing, latency, and listing
   isolation what one account can do to others: delays under attack, memory and floods, on both stores
   push      event streams compared with a bare broadcaster on node:http

@@ -50,5 +50,5 @@ const lineEnds = /[\n\v\f\r\u0085\u2028\u2029]+/
 
 const textOf = (language: Language | undefined, { payload, platform_post_id, redacted }: Match): string =>
   redacted === undefined
-    ? (language?.events.titleOf(payload) ?? platform_post_id)
+    ? (language?.events.titleOf(payload.value) ?? platform_post_id)
     : `(removed: ${redacted.reason}) ${platform_post_id}`

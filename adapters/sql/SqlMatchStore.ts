@@ -436,7 +436,7 @@ const boundedStatement = (sql: SqlClient, rows: Fragment, order: Fragment): Stat
   select m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.bytes,
     m.rule_version, m.reapplied, m.redacted_at, m.redacted_reason, m.match_id,
     case when sum(m.bytes) over preceding <= greatest(${MAX_PAGE_BYTES}, first_value(m.bytes) over preceding)
-      then m.payload end as payload
+      then m.payload::text end as payload
   from (${rows}) m
   window preceding as (order by ${order} rows unbounded preceding)
   order by ${order}`

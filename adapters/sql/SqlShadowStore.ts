@@ -1,6 +1,7 @@
 /** `ShadowStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
+import { Payload } from "../../core/matches/Payload.ts"
 import { firstMatchIdAt, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
           and ${keyOf("e")} = ${keyOf("s")} and e.rule_version < ${pair.fromVersion})
     ), sides as (
       select coalesce(p.platform, c.platform) as platform, coalesce(p.platform_post_id, c.platform_post_id) as post,
-        coalesce(p.payload, c.payload) as payload, coalesce(p.created_at, c.created_at) as at,
+        coalesce(p.payload, c.payload)::text as payload, coalesce(p.created_at, c.created_at) as at,
         case when p.platform is null then 'candidate_only' when c.platform is null then 'present_only'
           else 'both' end as side
       from present p full join candidate c using (platform, platform_post_id)
@@ -76,7 +77,7 @@ const make = Effect.gen(function* () {
     where candidate_of is null and exists (select 1 from shadow_matches where rule_id = r.id)`
 
   const waiting = (rule: RuleId, limit: number) =>
-    sql<ShadowRow>`select platform, platform_post_id, payload, created_at from shadow_matches
+    sql<ShadowRow>`select platform, platform_post_id, payload::text, created_at from shadow_matches
       where rule_id = ${toUuid(rule)} order by created_at, platform, platform_post_id limit ${limit}`
 
   const settle = (rule: RuleId, matches: ReadonlyArray<ShadowMatch>) => {
@@ -96,7 +97,12 @@ const make = Effect.gen(function* () {
     ).pipe(unavailable("shadows.waitingRules")),
     waiting: (rule, limit) =>
       Effect.map(waiting(rule, limit), (rows) =>
-        rows.map((row) => ({ ...row, rule_id: rule, created_at: fromDate(row.created_at) }))
+        rows.map((row) => ({
+          ...row,
+          rule_id: rule,
+          created_at: fromDate(row.created_at),
+          payload: new Payload(row.payload)
+        }))
       ).pipe(unavailable("shadows.waiting")),
     settle: (rule, matches) => Effect.asVoid(settle(rule, matches)).pipe(unavailable("shadows.settle")),
     trim: ({ before, keep }) =>
@@ -125,13 +131,13 @@ interface ComparedRow {
   readonly count: number
   readonly platform: PlatformId
   readonly post: string
-  readonly payload: Record<string, unknown>
+  readonly payload: string
 }
 
 interface ShadowRow {
   readonly platform: PlatformId
   readonly platform_post_id: string
-  readonly payload: Record<string, unknown>
+  readonly payload: string
   readonly created_at: Date
 }
 
@@ -142,7 +148,9 @@ const toCompared = (rows: ReadonlyArray<ComparedRow>, samples: number): Compared
   return {
     counts: perSide(([first]) => first?.count ?? 0),
     samples: perSide((found) =>
-      found.slice(0, samples).map(({ platform, post, payload }) => ({ platform, platform_post_id: post, payload }))
+      found
+        .slice(0, samples)
+        .map(({ platform, post, payload }) => ({ platform, platform_post_id: post, payload: new Payload(payload) }))
     )
   }
 }

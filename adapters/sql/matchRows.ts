@@ -2,10 +2,11 @@
 import { Option } from "effect"
 import type { Match, RedactedMatch, RedactionReason } from "../../core/matches/Match.ts"
 import type { Change, Page } from "../../core/matches/MatchStore.ts"
+import { Payload } from "../../core/matches/Payload.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
-import { storableJson } from "./parameters.ts"
+import { storable, storableJson } from "./parameters.ts"
 
 /** A list of matches, with its smallest and largest id. */
 export interface Records {
@@ -63,7 +64,7 @@ export interface MatchRow {
   readonly platform: PlatformId
   readonly platform_post_id: string
   /** Null beyond the end of the page. */
-  readonly payload: Record<string, unknown> | null
+  readonly payload: string | null
   /** The size of the payload. */
   readonly bytes: number
   readonly redacted_at: Date | null
@@ -88,7 +89,7 @@ export const toMatch = (row: FullRow): Match => ({
   created_at: fromDate(row.created_at),
   platform: row.platform,
   platform_post_id: row.platform_post_id,
-  payload: row.payload,
+  payload: new Payload(row.payload),
   ...(row.reapplied && { reapplied: true as const }),
   ...redactedOf(row)
 })
@@ -114,11 +115,11 @@ const byId = (one: Match, other: Match): number => (one.id < other.id ? -1 : 1)
 /** As JSON. Joined from its parts to know the size of the payload. */
 const toRecord = ({ payload, ...match }: Match): string => {
   const rest = storableJson({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
-  const json = storableJson(payload)
+  const json = storable(payload.text)
   return `${rest.slice(0, -1)},"payload":${json},"bytes":${Buffer.byteLength(json)}}`
 }
 
-type FullRow = MatchRow & { readonly payload: Record<string, unknown> }
+type FullRow = MatchRow & { readonly payload: string }
 
 const isOnPage = (row: MatchRow): row is FullRow => row.payload !== null
 

@@ -3,15 +3,21 @@ import { connect, type Socket } from "node:net"
 import { type Endpoint, KEY } from "./data.ts"
 
 const CONNECTIONS = 16
-const STALLED_AFTER_MILLIS = 10_000
+const STALLED_AFTER_MILLIS = 60_000
+
+export interface Target {
+  readonly port: number
+  readonly endpoint: Endpoint
+  /** The size of every answer. */
+  readonly bytes: number
+}
 
 /** Sends `requests` requests. Fails on the first answer that is not 200 with the expected size. */
-export const load = async (port: number, endpoint: Endpoint, requests: number): Promise<void> => {
+export const load = async ({ port, endpoint, bytes }: Target, requests: number): Promise<void> => {
   const request = requestOf(endpoint)
-  const expectedBytes = Buffer.byteLength(JSON.stringify(endpoint.answer()))
   let left = requests
   const next = () => left-- > 0
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => drive(port, request, expectedBytes, next)))
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => drive(port, request, bytes, next)))
 }
 
 // ---- helpers ----

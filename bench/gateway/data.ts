@@ -1,43 +1,31 @@
-/** The data that every server returns: rules and matches behind one key. */
+/** What every server stores: rules, and matches with whole posts, of one account with one key. */
 
-import type { Key } from "../../core/keys/Key.ts"
+import { Random } from "../../fixtures/distributions.ts"
 import type { Match } from "../../core/matches/Match.ts"
-import { fromUuid, timeOf } from "../../core/model/Ids.ts"
+import { fromUuid } from "../../core/model/Ids.ts"
 import { makeSecret } from "../../core/model/secretText.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
+import { makePost } from "../engine/workload/posts.ts"
 
 const PLACES = ["Antofagasta", "Kathmandu", "Wellington", "Anchorage", "Sendai"]
+const PAGE = 50
 
 /** A valid key. */
 export const KEY: string = makeSecret((length) => Uint8Array.from({ length }, (_, i) => i * 7))
 
-/** What is stored of it. */
-export const apiKey = {
-  id: fromUuid("key", uuid(1)),
-  account_id: fromUuid("acct", uuid(1)),
-  account: "default",
-  name: "benchmark",
-  scope: "admin",
-  hint: KEY.slice(0, 8),
-  created_at: time(0),
-  last_used_at: null,
-  expires_at: null,
-  previous_secret_until: null,
-  revoked_at: null
-} satisfies Key
-
 /** Newest first. */
-export const rules = Array.from({ length: 20 }, (_, i) => {
-  const age = 20 - i
+export const rules = Array.from({ length: 100 }, (_, i) => {
+  const age = 100 - i
+  const place = PLACES[i % PLACES.length]
   return {
     id: fromUuid("rule", uuid(age)),
-    name: `Earthquakes near ${PLACES[i % PLACES.length]}`,
+    name: `Earthquakes near ${place}`,
     intent: "Hear of earthquakes within a minute of the first posts, before the agencies publish them",
     platforms: {
       x: {
-        platform_rule_id: `18661122334455667${String(age).padStart(2, "0")}`,
-        translated_value: `(earthquake OR quake) ${PLACES[i % PLACES.length]} lang:en -is:retweet`,
+        platform_rule_id: String(1_866_112_233_445_566_000n + BigInt(age)),
+        translated_value: `(earthquake OR quake) ${place} lang:en -is:retweet near:${age}`,
         state: "active" as const
       }
     },
@@ -46,40 +34,33 @@ export const rules = Array.from({ length: 20 }, (_, i) => {
   } satisfies Rule
 })
 
-const newestRule = fromUuid("rule", uuid(rules.length))
+const random = new Random(11)
 
-/** Matches of the newest rule, newest first. */
-export const matches = Array.from({ length: 50 }, (_, i) => {
-  const age = 100 - i
-  const post = `18662233445566778${String(age).padStart(2, "0")}`
+/** Which X adds to a post. */
+const context_annotations = [
+  {
+    domain: {
+      id: "45",
+      name: "Brand Vertical",
+      description: "Top level entities that describe an industry or a field"
+    },
+    entity: { id: "781974596752840", name: "Natural disasters" }
+  }
+]
+const matching_rules = [{ id: "1866112233445566701", tag: "earthquakes" }]
+
+/** Newest first, evenly spread over the rules. Payloads are posts of about 1.2 kB. */
+export const matches = Array.from({ length: 2_000 }, (_, i) => {
+  const age = 2_000 - i
   return {
     id: fromUuid("match", uuid(age)),
-    rule_id: newestRule,
+    rule_id: fromUuid("rule", uuid(1 + (age % rules.length))),
     rule_version: 1,
-    created_at: time(age),
+    created_at: time(100 + age),
     platform: "x" as const,
-    platform_post_id: post,
-    payload: { data: { id: post, text: `Felt a strong earthquake in ${PLACES[i % PLACES.length]} just now` } }
-  } satisfies Match
-})
-
-export interface Query {
-  readonly rule_id?: string | undefined
-  readonly platform?: string | undefined
-  readonly limit: number
-}
-
-/** The query of all servers: none has a database. */
-export const select = ({ rule_id, platform, limit }: Query) =>
-  matches
-    .filter((match) => match.rule_id === (rule_id ?? match.rule_id) && match.platform === (platform ?? match.platform))
-    .slice(0, limit)
-
-/** As of now. No platform is watched here. */
-export const coverage = () => ({
-  from: Timestamp.fromMillis(timeOf(newestRule)),
-  to: Timestamp.fromMillis(Date.now()),
-  platforms: [{ platform: "x" as const, gaps: [], more_gaps: false, suspected: [] }]
+    platform_post_id: String(1_866_223_344_556_677_000n + BigInt(age)),
+    payload: Object.assign({ context_annotations, matching_rules }, makePost(random, i).record)
+  } satisfies typeof Match.Encoded
 })
 
 export interface Endpoint {
@@ -87,10 +68,10 @@ export interface Endpoint {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body: string
-  /** As of now. Always the same size. */
-  readonly answer: () => unknown
-  /** Maximum ratio of our time on Node to that of Fastify. */
-  readonly timesFastify: number
+  /** What each answer has, besides a cursor and, in ours, coverage. */
+  readonly answer: Readonly<Record<string, unknown>>
+  /** The peers, with the maximum ratio of our CPU time to theirs. */
+  readonly targets: Readonly<Record<string, number>>
 }
 
 export const endpoints: ReadonlyArray<Endpoint> = [
@@ -98,17 +79,17 @@ export const endpoints: ReadonlyArray<Endpoint> = [
     name: "POST /matches",
     method: "POST",
     path: "/matches",
-    body: JSON.stringify({ rule_id: newestRule, platform: "x", limit: 50 }),
-    answer: () => ({ matches, coverage: coverage() }),
-    timesFastify: 1.6
+    body: JSON.stringify({ platform: "x", limit: PAGE }),
+    answer: { matches: matches.slice(0, PAGE) },
+    targets: { objects: 1, text: 1.4 }
   },
   {
     name: "GET /api.ListRules",
     method: "GET",
     path: "/api.ListRules",
     body: "",
-    answer: () => ({ rules }),
-    timesFastify: 1.5
+    answer: { rules },
+    targets: { objects: 1.2 }
   }
 ]
 

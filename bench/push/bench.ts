@@ -3,7 +3,7 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { type Child, startChild } from "../childProcess.ts"
 import { isMissed, isSmoke, lower, median, reportFigures, tableRow } from "../figures.ts"
-import { KEY } from "../gateway/data.ts"
+import { KEY } from "./match.ts"
 
 /** Each with new processes. The servers take turns, so that background load affects both. */
 const ROUNDS = isSmoke ? 1 : 3

@@ -1,22 +1,35 @@
 /** Our gateway on Node's HTTP server. Streams are measured, not a store: matches are kept in an array. */
 import { Clock, Effect, Layer, Option, PubSub, Runtime, Scope, Stream } from "effect"
-import * as NodeServer from "../../adapters/runtimes/node.ts"
+import { EventLog } from "../../core/backtests/EventLog.ts"
+import { PostCounts } from "../../core/budget/PostCounts.ts"
+import { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
+import { StoredPosts } from "../../core/compliance/StoredPosts.ts"
+import { StreamStore } from "../../core/coverage/StreamStore.ts"
+import { Disk } from "../../core/disk/Disk.ts"
+import { FeedStore } from "../../core/feeds/FeedStore.ts"
+import { GrantStore } from "../../core/grants/GrantStore.ts"
+import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { watermarkAt, withIdsAfter } from "../../core/matches/idOrder.ts"
 import { type Change, MatchStore } from "../../core/matches/MatchStore.ts"
-import type { MatchId } from "../../core/model/Ids.ts"
-import { handler, layerWith } from "../gateway/earshot.ts"
-import { matchAt } from "./match.ts"
+import { fromUuid, type MatchId } from "../../core/model/Ids.ts"
+import * as Timestamp from "../../core/model/Timestamp.ts"
+import { LimitStore } from "../../core/quotas/LimitStore.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
+import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
+import { layerWith, listen } from "../service.ts"
+import { KEY, matchAt } from "./match.ts"
 import type { Broadcaster } from "./server.ts"
 
 export const earshot = (): Promise<Broadcaster> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(layerWith(matchStore), scope)
+      const context = yield* Layer.buildWithScope(layerWith(Layer.merge(matchStore, otherStores)), scope)
       return yield* Effect.gen(function* () {
         const store = yield* MatchStore
-        const serving = NodeServer.serve({ host: "127.0.0.1", port: 0, handler: yield* handler, unreadable: "" })
-        const port = yield* Scope.extend(serving, scope)
+        const port = yield* Scope.extend(listen, scope)
         const runtime = yield* Effect.runtime()
         const insert = Effect.suspend(() => store.insert([matchAt(performance.timeOrigin + performance.now())]))
         return { port, publish: () => Runtime.runPromise(runtime)(Effect.asVoid(insert)) }
@@ -59,4 +72,43 @@ const matchStore = Layer.unwrapEffect(
       changes: Stream.fromPubSub(changes)
     })
   })
+)
+
+const ID = "01934f00-0000-7000-8000-000000000001"
+
+const apiKey = {
+  id: fromUuid("key", ID),
+  account_id: fromUuid("acct", ID),
+  account: "default",
+  name: "benchmark",
+  scope: "admin" as const,
+  hint: KEY.slice(0, 8),
+  created_at: Timestamp.fromMillis(0),
+  last_used_at: null,
+  expires_at: null,
+  previous_secret_until: null,
+  revoked_at: null
+}
+
+const otherStores = Layer.mergeAll(
+  Layer.mock(KeyStore, {
+    findByDigest: () => Effect.succeedSome(apiKey),
+    touch: () => Effect.void
+  }),
+  Layer.mock(LimitStore, {
+    limitsOf: () => Effect.succeed(new Map()),
+    shareCounts: () => Effect.succeed([])
+  }),
+  Layer.mock(RuleStore, { ruleCoverage: () => Effect.succeed({ oldest: [], gaps: [] }) }),
+  Layer.mock(StreamStore, { load: () => Effect.succeedNone, gaps: () => Effect.succeed([]) }),
+  Layer.mock(EventLog, {}),
+  Layer.mock(WebhookStore, {}),
+  Layer.mock(LookUpRounds, {}),
+  Layer.mock(StoredPosts, {}),
+  Layer.mock(PostCounts, {}),
+  Layer.mock(ShadowStore, {}),
+  Layer.mock(ClaimStore, {}),
+  Layer.mock(GrantStore, {}),
+  Layer.mock(FeedStore, {}),
+  Layer.mock(Disk, {})
 )

@@ -65,14 +65,14 @@ export class Comparison implements Visitor {
   *testMatches(matches: ReadonlyArray<Match>): Turns<void> {
     for (const { id, created_at, payload } of matches) {
       const at = Date.parse(created_at)
-      const event = this.read(payload, at)
+      const event = this.read(payload.value, at)
       if (event === undefined) continue
       this.stored.add(at)
       const isKept = yield* evaluateInTurns(this.options.candidate.expression, event, this.pace)
       if (isKept) {
         this.kept.count++
         this.kept.stored++
-      } else yield* this.lost.add(event, { match_id: id, payload }, this.pace)
+      } else yield* this.lost.add(event, { match_id: id, payload: payload.value }, this.pace)
       yield
     }
   }

@@ -155,7 +155,7 @@ export class Explanations extends Context.Tag("core/Explanations")<
         // The rule was deleted since the match was read.
         if (text === undefined) return yield* new MatchNotFound({ matchId: match.id })
         const now = Date.parse(match.created_at)
-        return yield* explainOn({ ruleId, version, platform, text }, { record: match.payload, now })
+        return yield* explainOn({ ruleId, version, platform, text }, { record: match.payload.value, now })
       })
 
       const recognizing = (registrations: ReadonlyArray<StoredRegistration>, event: JsonObject) =>

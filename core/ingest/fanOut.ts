@@ -1,6 +1,7 @@
 /** Fans out the events of a platform to matches of rules. */
 import { Array as Arr, Effect } from "effect"
 import type { Match } from "../matches/Match.ts"
+import { Payload } from "../matches/Payload.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { Ids } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -50,28 +51,31 @@ export const fanOut = (
       yield* addLinks(unknown)
     }
     const created_at = yield* Timestamp.now
-    const pairs = deliveries.flatMap((delivery) => {
-      const { platformRuleIds, sender } = delivery
-      const matched = [...new Set(platformRuleIds)].flatMap((id) => linksOf.get(id) ?? [])
-      const own = sender === undefined ? matched : matched.filter(({ accountId }) => accountId === sender)
-      return inForce(own, delivery, platform).map((link) => ({ delivery, link }))
-    })
-    const [real, shadowed] = Arr.partition(pairs, ({ link }) => link.isShadow)
-    const newIds = yield* ids.matches(real.length)
     const eventOf = ({ platformPostId, payload }: Delivery) => ({
       created_at,
       platform: platform.id,
       platform_post_id: platformPostId,
-      payload
+      payload: Payload.of(payload)
     })
+    const pairs = deliveries.flatMap((delivery) => {
+      const { platformRuleIds, sender } = delivery
+      const matched = [...new Set(platformRuleIds)].flatMap((id) => linksOf.get(id) ?? [])
+      const own = sender === undefined ? matched : matched.filter(({ accountId }) => accountId === sender)
+      const inForceNow = inForce(own, delivery, platform)
+      if (inForceNow.length === 0) return []
+      const event = eventOf(delivery)
+      return inForceNow.map((link) => ({ event, link }))
+    })
+    const [real, shadowed] = Arr.partition(pairs, ({ link }) => link.isShadow)
+    const newIds = yield* ids.matches(real.length)
     return {
-      matches: Arr.zipWith(newIds, real, (id, { delivery, link }) => ({
+      matches: Arr.zipWith(newIds, real, (id, { event, link }) => ({
         id,
         rule_id: link.ruleId,
         rule_version: link.version,
-        ...eventOf(delivery)
+        ...event
       })),
-      shadows: shadowed.map(({ delivery, link }) => ({ rule_id: link.ruleId, ...eventOf(delivery) })),
+      shadows: shadowed.map(({ event, link }) => ({ rule_id: link.ruleId, ...event })),
       met: real.map(({ link }) => link)
     }
   })

@@ -4,6 +4,7 @@ import { MatchId, RuleId } from "../model/Ids.ts"
 import { optional } from "../model/optional.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
+import { Payload, PayloadFromObject } from "./Payload.ts"
 
 export const RedactionReason = Schema.Literal("deleted", "withheld", "edited", "operator").annotations({
   identifier: "RedactionReason",
@@ -28,7 +29,7 @@ export const Match = Schema.Struct({
   created_at: Timestamp,
   platform: PlatformId,
   platform_post_id: Schema.String,
-  payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+  payload: PayloadFromObject.annotations({
     [PAYLOAD]: true,
     jsonSchema: { type: "object", additionalProperties: true, description: "The event as the platform delivered it" }
   }),
@@ -60,4 +61,12 @@ export const redactionOf = ({ id, rule_id, platform, platform_post_id, redacted 
   redacted
 })
 
-export const withoutPayload = (match: Match, redacted: Redacted): RedactedMatch => ({ ...match, payload: {}, redacted })
+export const withoutPayload = (match: Match, redacted: Redacted): RedactedMatch => ({
+  ...match,
+  payload: EMPTY,
+  redacted
+})
+
+// ---- helpers ----
+
+const EMPTY = Payload.of({})

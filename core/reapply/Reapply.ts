@@ -5,6 +5,7 @@ import type { LoggedEvent } from "../backtests/EventLog.ts"
 import type { Language } from "../languages/Language.ts"
 import { addLater } from "../matches/addLater.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
+import { Payload } from "../matches/Payload.ts"
 import { Entropy } from "../model/Entropy.ts"
 import type { LimitReached, RuleNotFound, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, Ids, RuleId } from "../model/Ids.ts"
@@ -18,7 +19,7 @@ import { RuleStore } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
 import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
-import { jsonOf, objectOf } from "../text/json.ts"
+import { jsonOf } from "../text/json.ts"
 import { Pace, type Turns } from "../work/turns.ts"
 
 export const ReapplyRequest = Schema.Struct({
@@ -77,10 +78,12 @@ export class Reapply extends Context.Tag("core/Reapply")<
       const add = (rule: Rule, platform: PlatformId, found: ReadonlyArray<Found>) =>
         Effect.gen(function* () {
           const created_at = yield* Timestamp.now
-          const events = found.toReversed().flatMap(({ postId, json }) => {
-            const payload = objectOf(jsonOf(json))
-            return payload === undefined ? [] : [{ created_at, platform, platform_post_id: postId, payload }]
-          })
+          const events = found.toReversed().map(({ postId, json }) => ({
+            created_at,
+            platform,
+            platform_post_id: postId,
+            payload: new Payload(json)
+          }))
           return yield* addLater({ matches, ids }, rule, events)
         })
 

@@ -4,6 +4,7 @@ import { answeringWith, decisive } from "../idempotency/Idempotency.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
+import { PayloadFromObject } from "../matches/Payload.ts"
 import {
   InvalidArgument,
   type RuleNotFound,
@@ -32,7 +33,7 @@ import { type Compared, type Pair, ShadowStore } from "./ShadowStore.ts"
 const Sample = Schema.Struct({
   platform: PlatformId,
   platform_post_id: Schema.String,
-  payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  payload: PayloadFromObject,
   explanation: optional(
     WireExplanation,
     "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
@@ -204,7 +205,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
           if (Option.isNone(found) || text === undefined) return {}
           const { language } = found.value
           const { rule } = language.check(text, { fixes: "none" })
-          const event = language.events.read(payload, 0)
+          const event = language.events.read(payload.value, 0)
           if (rule === undefined || Either.isLeft(event)) return {}
           const explanation = yield* inTurns(
             explainFilterInTurns({ language, text, expression: rule.expression }, event.right)

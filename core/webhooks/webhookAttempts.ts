@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import { type Match, redactionOf } from "../matches/Match.ts"
 import type { Change } from "../matches/MatchStore.ts"
+import { toJson } from "../matches/Payload.ts"
 import type { Entropy } from "../model/Entropy.ts"
 import type { Ids, MatchId } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
@@ -73,7 +74,7 @@ export const makeAttempts = ({ sender, ids, entropy, data }: AttemptServices): A
         url: webhook.url,
         id,
         at,
-        body: JSON.stringify(body),
+        body: toJson(body),
         secrets: secretsOf(webhook, at),
         ...(options !== undefined && { options })
       })

@@ -10,6 +10,7 @@ import {
   type WatchFailure,
   WatchQuery
 } from "../../core/matches/Matches.ts"
+import { toJson } from "../../core/matches/Payload.ts"
 import { InvalidArgument, type LimitReached, type Unauthenticated } from "../../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../../core/model/Ids.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
@@ -182,7 +183,7 @@ const changeFrame = (change: Change): Uint8Array => {
   if (cached !== undefined) return cached
   const [event, data] =
     change._tag === "Matched" ? ["match", change.match] : ["match.redacted", redactionOf(change.match)]
-  const frame = encode(`id: ${change.id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  const frame = encode(`id: ${change.id}\nevent: ${event}\ndata: ${toJson(data)}\n\n`)
   frames.set(change, frame)
   return frame
 }

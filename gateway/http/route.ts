@@ -1,6 +1,7 @@
 /** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
 import type { Answered } from "../../core/idempotency/Idempotency.ts"
+import { toJson } from "../../core/matches/Payload.ts"
 import type { Caller, Scope } from "../../core/keys/Key.ts"
 import type { PushBody } from "../../core/work/push.ts"
 import type { DoorFailure, WireError } from "../errors.ts"
@@ -59,7 +60,7 @@ export const NO_STORE = { "cache-control": "no-store" }
 export const json = (status: number, body: unknown): Reply => ({
   status,
   headers: JSON_HEADERS,
-  body: JSON.stringify(body)
+  body: toJson(body)
 })
 
 /** Marks an answer that was given before. */

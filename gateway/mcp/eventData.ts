@@ -12,7 +12,7 @@ export const makeEventData = (languages: ReadonlyArray<Language>): EventData["Ty
   return {
     ofMatch: (match, word) => {
       const { id, rule_id, platform, created_at, payload, redacted } = match
-      const url = linkOf(formats.get(platform)?.summaryOf(payload).link)
+      const url = linkOf(formats.get(platform)?.summaryOf(payload.value).link)
       return {
         match_id: id,
         rule_id,

@@ -43,14 +43,14 @@ export const excerptFinder = (languages: ReadonlyArray<Language>): ExcerptFinder
 
   return {
     ofMatches: Effect.fnUntraced(function* (call, matches) {
-      const long = matches.filter(({ platform, payload }) => isLong(platform, payload))
+      const long = matches.filter(({ platform, payload }) => isLong(platform, payload.value))
       const ids = [...new Set(long.map(({ rule_id }) => rule_id))]
       const rules = new Map((yield* rulesOf(call, ids)).map((rule) => [rule.id, rule]))
       return yield* find(
         long.flatMap(({ rule_id, platform, payload }) => {
           // A later version of the rule may not match the event: then nothing is found.
           const filter = rules.get(rule_id)?.platforms[platform]?.translated_value
-          return filter === undefined ? [] : [{ platform, filter, event: payload }]
+          return filter === undefined ? [] : [{ platform, filter, event: payload.value }]
         })
       )
     }),

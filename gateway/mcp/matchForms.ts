@@ -100,14 +100,15 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
         const max = space.treatment.shareOf(matches, space.limits)
         return (match, treatment) => treatMatch(match, treatment, max)
       }
-      const texts = matches.map(({ platform, payload }) => summaryOf(platform, payload).text ?? "")
+      const texts = matches.map(({ platform, payload }) => summaryOf(platform, payload.value).text ?? "")
       const max = spaceForTexts(texts, space)
       return ({ id, rule_id, created_at, platform, payload, redacted }, treatment) => {
-        const time = timeOf(platform, payload) ?? created_at
+        const event = payload.value
+        const time = timeOf(platform, event) ?? created_at
         const head = { id, ...(!isOneRule && { rule_id }), platform, time }
         if (redacted !== undefined) return { ...head, redacted }
-        const shown = { max, place: excerpts.get(payload), used: JSON.stringify(head).length }
-        return { ...head, ...treatSummary(summaryOf(platform, payload), treatment, shown) }
+        const shown = { max, place: excerpts.get(event), used: JSON.stringify(head).length }
+        return { ...head, ...treatSummary(summaryOf(platform, event), treatment, shown) }
       }
     },
     ofSamples: (platform, samples, { full, excerpts }, space) => {

@@ -194,7 +194,7 @@ export class Treatment {
 export const treatMatch = (match: Match, treatment: Treatment, max: number) => ({
   ...match,
   platform_post_id: treatment.text(match.platform_post_id, MAX_POST_ID_CHARACTERS),
-  payload: treatment.json(match.payload, max)
+  payload: treatment.json(match.payload.value, max)
 })
 
 /**

@@ -44,7 +44,10 @@ for (const [name, stores] of storesOfDoors) {
         const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 50 }
         for (const { platform_post_id, payload, redacted } of (yield* store.list(page)).items) {
           const expected = platform_post_id === "71" ? { payload: {}, reason: "withheld" } : { payload: posts[1] }
-          assert.deepStrictEqual<unknown>({ payload, ...(redacted && { reason: redacted.reason }) }, expected)
+          assert.deepStrictEqual<unknown>(
+            { payload: payload.value, ...(redacted && { reason: redacted.reason }) },
+            expected
+          )
         }
         assert.deepStrictEqual(yield* redactions.redact(request), { redacted: 0 })
       })

@@ -7,7 +7,7 @@ import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../../fixtures/languages.ts"
 import type { Stores } from "../stores/memoryStores.ts"
-import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
+import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, sent, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`RuleStore on ${name}`, (it) => {
@@ -570,7 +570,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         }
         yield* rules.remove(fromUuid("rule", v7()))
         const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
-        assert.deepStrictEqual((yield* matches.list(page)).items, [keptMatch])
+        assert.deepStrictEqual(sent((yield* matches.list(page)).items), sent([keptMatch]))
         assert.isTrue(yield* rules.exists(account, kept.id))
       })
     )

@@ -7,6 +7,8 @@ import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import { type NewRule, RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../fixtures/languages.ts"
+import { Payload, toJson } from "../../core/matches/Payload.ts"
+import type { JsonObject } from "../../core/text/json.ts"
 
 /** Minutes after midnight of a fixed day. */
 export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))
@@ -61,13 +63,23 @@ export const visibleRule = (accountId: AccountId, overrides: Partial<NewRule> = 
     return rule
   })
 
-export const newMatch = (rule_id: RuleId, overrides: Partial<Match> = {}): Match => ({
+export const newMatch = (
+  rule_id: RuleId,
+  { payload = A_CAT, ...others }: Partial<Omit<Match, "payload">> & { readonly payload?: JsonObject } = {}
+): Match => ({
   id: fromUuid("match", v7()),
   rule_id,
   rule_version: 1,
   created_at: at(3),
   platform: "x",
   platform_post_id: v7(),
-  payload: { text: "a cat", nested: { list: [1, "two", null, true] } },
-  ...overrides
+  payload: Payload.of(payload),
+  ...others
 })
+
+/** What clients get. Stores may change the spaces in payloads and the order of their fields. */
+export const sent = (matches: ReadonlyArray<Match>): ReadonlyArray<unknown> => JSON.parse(toJson(matches))
+
+// ---- helpers ----
+
+const A_CAT = { text: "a cat", nested: { list: [1, "two", null, true] } }

@@ -68,7 +68,7 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
   }
 
   const matchesOf = async (who: Target, rule_id: string) =>
-    [...((await call(who, "/matches", { rule_id })).body["matches"] ?? [])] as unknown as Array<Match>
+    [...((await call(who, "/matches", { rule_id })).body["matches"] ?? [])] as unknown as Array<typeof Match.Encoded>
 
   const wait = async (who: Target, query: object) => (await call(who, "/matches/wait", query)).body
 
@@ -101,7 +101,7 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
     ])
     const id = await publish("numbat")
     const matched = await nextEvent(mineOpen)
-    const match = JSON.parse(matched?.data ?? "") as Match
+    const match = JSON.parse(matched?.data ?? "") as typeof Match.Encoded
     await redact(id, "withheld")
     const event = await nextEvent(mineOpen)
     assert.strictEqual(event?.event, "match.redacted")

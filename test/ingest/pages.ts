@@ -56,7 +56,7 @@ export const allTitles = (service: Served) =>
     do {
       const { status, body } = yield* ask(service, "/matches", { limit: 500, ...(cursor !== undefined && { cursor }) })
       if (status !== 200) return []
-      const { matches, next_cursor } = body as unknown as MatchList
+      const { matches, next_cursor } = body as unknown as typeof MatchList.Encoded
       titles.push(...matches.map(({ payload }) => String((payload["document"] as { title: string }).title)))
       cursor = next_cursor
     } while (cursor !== undefined)

@@ -182,7 +182,7 @@ const killed = ({ signal, ended }: Running) =>
     return ended
   })
 
-type Gap = MatchList["coverage"]["platforms"][number]["gaps"][number]
+type Gap = (typeof MatchList.Encoded)["coverage"]["platforms"][number]["gaps"][number]
 
 /** The ids of all stored posts, and the gaps without the time until the new rule took effect. */
 const listed = (service: Running) =>
@@ -192,7 +192,7 @@ const listed = (service: Running) =>
     const gaps = new Map<string, Gap>()
     do {
       const { body } = yield* ask(service, "/matches", { limit: 500, ...(cursor !== undefined && { cursor }) })
-      const { matches, coverage, next_cursor } = body as unknown as MatchList
+      const { matches, coverage, next_cursor } = body as unknown as typeof MatchList.Encoded
       for (const { payload } of matches) stored.add((payload as { data: { id: string } }).data.id)
       for (const gap of coverage.platforms.flatMap((platform) => platform.gaps)) gaps.set(gap.from, gap)
       cursor = next_cursor

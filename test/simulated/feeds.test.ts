@@ -260,7 +260,7 @@ const judge = (
     })
     const stored = new Map<string, number>()
     for (const { rule_id, payload } of items) {
-      const key = `${rule_id} ${textOf(objectOf(payload["item"])?.["title"])}`
+      const key = `${rule_id} ${textOf(objectOf(payload.value["item"])?.["title"])}`
       stored.set(key, (stored.get(key) ?? 0) + 1)
     }
     const record = yield* streams.load("feeds")

@@ -49,7 +49,7 @@ export const memoryMatches: Layer.Layer<MatchStore, never, RuleStore | StreamSto
 
     const put = (match: Match) => {
       byKey.set(keyOf(match), match)
-      sizes.set(match, new TextEncoder().encode(JSON.stringify(match.payload)).length)
+      sizes.set(match, new TextEncoder().encode(match.payload.text).length)
     }
 
     const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>

@@ -17,6 +17,7 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { Timestamp } from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { Payload } from "../../../core/matches/Payload.ts"
 
 let fsyncs = 0
 const fsyncSync = fs.fsyncSync
@@ -73,7 +74,7 @@ const write = Effect.gen(function* () {
       created_at: at,
       platform: "x" as const,
       platform_post_id: v7(),
-      payload: { text: "cat ".repeat(50) }
+      payload: Payload.of({ text: "cat ".repeat(50) })
     }))
     yield* matches.insert(batch)
     yield* print(batch.map((match) => `match ${match.id}`).join("\n"))

@@ -18,6 +18,7 @@ import { quotas } from "../../quotas.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
+import { Payload } from "../../../core/matches/Payload.ts"
 
 const layer = Matches.layer.pipe(
   Layer.provideMerge(LiveMatches.layer),
@@ -54,7 +55,9 @@ const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
     const [id] = yield* (yield* Ids).matches(1)
     assert(id !== undefined)
     const created_at = yield* Timestamp.now
-    yield* store.insert([{ id, rule_id, rule_version: 1, created_at, platform, platform_post_id: post, payload: {} }])
+    yield* store.insert([
+      { id, rule_id, rule_version: 1, created_at, platform, platform_post_id: post, payload: Payload.of({}) }
+    ])
   })
 
 const SHORTLY = { timeout_seconds: 10, limit: 20 }
@@ -165,7 +168,7 @@ describe("Matches", () => {
           created_at,
           platform: "x",
           platform_post_id: String(at),
-          payload: {}
+          payload: Payload.of({})
         } as const
         yield* store.insert([{ ...match, id: firstMatchIdAt(at) }])
       }

@@ -14,6 +14,7 @@ import { idsOnly } from "../../platforms.ts"
 import { memoryMatches } from "../../stores/memoryMatches.ts"
 import { memoryRules } from "../../stores/memoryRules.ts"
 import { memoryStreams } from "../../stores/memoryStreams.ts"
+import { Payload } from "../../../core/matches/Payload.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const rule = fromUuid("rule", "01890000-0000-7000-8000-00000000000b")
@@ -197,7 +198,7 @@ function matchesAt(...times: ReadonlyArray<number>) {
         created_at: fromDate(new Date(time)),
         platform: "x",
         platform_post_id: String(time),
-        payload: {}
+        payload: Payload.of({})
       }))
     )
   )
