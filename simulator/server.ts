@@ -30,7 +30,7 @@ export const serve = (
 
 /** Listens to nothing yet. */
 export const httpServer = (handler: Simulator["handler"]): Server =>
-  createServer((incoming, outgoing) => {
+  createServer({ keepAliveTimeout: IDLE_MILLIS }, (incoming, outgoing) => {
     const controller = new AbortController()
     outgoing.once("close", () => controller.abort())
     respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
@@ -39,6 +39,9 @@ export const httpServer = (handler: Simulator["handler"]): Server =>
 // ---- helpers ----
 
 const CLOSE_TIMEOUT_MILLIS = 500
+
+/** Node's five seconds end when a busy client sends its next request: it would fail. */
+const IDLE_MILLIS = 65_000
 
 const listen = ({ handler, jetstream }: Simulator, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.flatMap(Effect.clock, (clock) =>
