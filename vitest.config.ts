@@ -21,7 +21,7 @@ const shared = {
   setupFiles: ["test/setup.ts"],
   // Real databases on a busy machine: a limit is there to end a hang, not to measure.
   testTimeout: 240_000,
-  hookTimeout: 120_000
+  hookTimeout: 240_000
 }
 
 export default defineConfig({

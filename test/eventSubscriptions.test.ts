@@ -43,7 +43,7 @@ describe("subscriptions of the real program", () => {
             assert.deepInclude(result?.["deliveryStatus"], { active: true, lastError: null })
           })
         }),
-      120_000
+      240_000
     )
   }
 
@@ -68,7 +68,7 @@ describe("subscriptions of the real program", () => {
         yield* world.start
         yield* world.allArrived(received)
       }),
-    180_000
+    240_000
   )
 
   it.scopedLive(
@@ -98,7 +98,7 @@ describe("subscriptions of the real program", () => {
         yield* world.allArrived(receiver.events)
         assert.deepStrictEqual(receiver.refused, [])
       }),
-    180_000
+    240_000
   )
 })
 

@@ -11,7 +11,7 @@ const OPERATOR_KEY = "key-of-the-operator-of-this-server"
 /** Seconds per minute. */
 const LIMIT = 1
 
-describe("the limit on matching", { timeout: 120_000 }, () => {
+describe("the limit on matching", () => {
   it.scopedLive("pauses an account's dearest rule and no other, says why, and the pause survives a restart", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder

@@ -25,7 +25,7 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url))
 export const KEY = "test-key-of-the-first-account"
 
 /** Timeout of a start on a busy machine. */
-export const START_MILLIS = 120_000
+export const START_MILLIS = 240_000
 
 export interface Ended {
   readonly code: number | null

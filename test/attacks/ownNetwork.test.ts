@@ -72,6 +72,6 @@ function attacked(title: string, test: (ann: Target, port: number) => Promise<vo
         Effect.provide(serviceOn(localPlatforms(), memoryStores, Option.some(issuer), new Addresses())),
         Effect.provideService(Resolver, { addressesOf })
       ),
-    60_000
+    240_000
   )
 }

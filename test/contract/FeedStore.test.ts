@@ -24,7 +24,7 @@ const recordOf = (url: string, overrides: Partial<FeedRecord> = {}): FeedRecord 
 })
 
 for (const [name, layer] of everyStore) {
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`FeedStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`FeedStore on ${name}`, (it) => {
     it.effect("add is idempotent and keeps the first time; list has the feeds of one account with their records", () =>
       Effect.gen(function* () {
         const feeds = yield* FeedStore

@@ -7,7 +7,7 @@ import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import { everyStore } from "../stores.ts"
 
 for (const [name, layer] of everyStore) {
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`LookUpRounds on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`LookUpRounds on ${name}`, (it) => {
     it.effect("claim gives the rounds of a platform to one process, with the last round saved", () =>
       Effect.gen(function* () {
         const rounds = yield* LookUpRounds

@@ -14,7 +14,7 @@ import { at, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule 
 const ids = Layer.provide(Ids.layer, RuntimeEntropy.layer)
 
 for (const [name, stores] of storesOfDoors) {
-  withLayer(Layer.merge(stores, ids), { excludeTestServices: true, timeout: "120 seconds" })(
+  withLayer(Layer.merge(stores, ids), { excludeTestServices: true, timeout: "240 seconds" })(
     `promotions on ${name}`,
     (it) => {
       it.effect("adds what was handed over with the change, once, when the shadow is gone", () =>

@@ -18,7 +18,7 @@ for (const [name, stores] of storesOfDoors) {
     ),
     Layer.provideMerge(Layer.merge(stores, Entropy.layerCounting))
   )
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`Redactions on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`Redactions on ${name}`, (it) => {
     it.effect("redact removes a post from matches and recent events, written or buffered, and nothing else", () =>
       Effect.gen(function* () {
         const redactions = yield* Redactions

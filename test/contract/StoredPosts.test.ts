@@ -8,7 +8,7 @@ import { everyStore } from "../stores.ts"
 const NOBODY = { postIds: [], authors: [] }
 
 for (const [name, layer] of everyStore) {
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`StoredPosts on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`StoredPosts on ${name}`, (it) => {
     it.effect("find returns the noted ones of the posts, and those of the accounts until a time", () =>
       Effect.gen(function* () {
         const posts = yield* StoredPosts

@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 15)
 const DAY = 86_400_000
 
 export const claimStoreContract = <E>(name: string, layer: Layer.Layer<ClaimStore | LimitStore | KeyStore, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`ClaimStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`ClaimStore on ${name}`, (it) => {
     it.effect("begin gives a key to one attempt, and the others what it has left", () =>
       Effect.gen(function* () {
         const store = yield* ClaimStore

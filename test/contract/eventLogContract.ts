@@ -11,7 +11,7 @@ import type { Stores } from "../stores/memoryStores.ts"
 import { rounds } from "../stores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`EventLog on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`EventLog on ${name}`, (it) => {
     it.effect("recent returns the segments of one platform as appended, newest first", () =>
       Effect.gen(function* () {
         const log = yield* emptied

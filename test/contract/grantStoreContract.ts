@@ -65,7 +65,7 @@ const byToken = (digest: string, time = at(1)) =>
 const ids = (grants: ReadonlyArray<StoredGrant>) => grants.map(({ id }) => id)
 
 export const grantStoreContract = <E>(name: string, layer: Layer.Layer<GrantStore | KeyStore, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`GrantStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`GrantStore on ${name}`, (it) => {
     // PGlite runs the SQL of Postgres, and takes ten seconds for so many rows.
     const bounded = it.effect.skipIf(name === "PGlite")
 

@@ -26,7 +26,7 @@ const found = (digest: string, time = LATER) =>
   Effect.flatMap(KeyStore, (keys) => Effect.map(keys.findByDigest(digest, time), Option.getOrNull))
 
 export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`KeyStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`KeyStore on ${name}`, (it) => {
     it.effect("insert returns the stored key, and findByDigest finds it", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore

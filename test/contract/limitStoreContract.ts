@@ -8,7 +8,7 @@ import { type Count, LimitStore } from "../../core/quotas/LimitStore.ts"
 import { newAccount } from "./samples.ts"
 
 export const limitStoreContract = <E>(name: string, layer: Layer.Layer<LimitStore | KeyStore, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`LimitStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`LimitStore on ${name}`, (it) => {
     it.effect("setLimit stores, replaces and removes limits of one account", () =>
       Effect.gen(function* () {
         const store = yield* LimitStore

@@ -16,7 +16,7 @@ import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
 
 export const matchCountsContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`counts of MatchStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`counts of MatchStore on ${name}`, (it) => {
     it.effect("counts returns each bar with matches, by minute, hour and day", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore

@@ -24,7 +24,7 @@ import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, sent, visibleRule } from "./samples.ts"
 
 export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`MatchStore on ${name}`, (it) => {
     it.effect("insert returns the number of new matches, and list returns them unchanged, newest first", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
@@ -420,7 +420,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
 
 /** A suite of its own, because trim affects the whole store. */
 export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore.trim on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`MatchStore.trim on ${name}`, (it) => {
     it.effect("floor and oldest are none in a new store, and trim deletes nothing", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore

@@ -9,7 +9,7 @@ const NOON = Date.UTC(2026, 10, 15, 12, 30)
 const HOUR = 3_600_000
 
 export const postCountsContract = <E>(name: string, layer: Layer.Layer<PostCounts, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`PostCounts on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`PostCounts on ${name}`, (it) => {
     it.effect("add adds to each period, and forget deletes the older ones", () =>
       Effect.gen(function* () {
         const store = yield* PostCounts

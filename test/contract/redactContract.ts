@@ -12,7 +12,7 @@ import { rounds } from "../stores.ts"
 import { at, newAccount, newMatch, visibleRule, sent } from "./samples.ts"
 
 export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore.redact on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`MatchStore.redact on ${name}`, (it) => {
     it.effect("redact empties every match of the post, of all accounts, and no other match", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore

@@ -8,7 +8,7 @@ import type { Stores } from "../stores/memoryStores.ts"
 import { at, FIRST_RULES, newAccount, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`changes of rules in ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`changes of rules in ${name}`, (it) => {
     it.effect("replaces the filters of one platform, and links events from before the change", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

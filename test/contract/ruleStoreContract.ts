@@ -10,7 +10,7 @@ import type { Stores } from "../stores/memoryStores.ts"
 import { at, FIRST_RULES, newAccount, newMatch, newRule, noLimits, registeredOf, sent, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`RuleStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`RuleStore on ${name}`, (it) => {
     it.effect("reserve stores every registration as pending, and the rule stays invisible", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

@@ -49,7 +49,7 @@ const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit:
 
 /** The tests share one store, and partly the platform. */
 export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`StreamStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`StreamStore on ${name}`, (it) => {
     it.effect("load returns the saved ledger and cursor, and save without a cursor keeps the old one", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore

@@ -16,7 +16,7 @@ import { at, newAccount, newKey, visibleRule } from "./samples.ts"
 import { claimOf, fresh, insertSome, LEASE_MILLIS, newAttempt, newWebhook } from "./webhookStoreContract.ts"
 
 export const subscriptionStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`Subscriptions on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`Subscriptions on ${name}`, (it) => {
     it.effect("insert starts at the match of the subscription, and finds it by its id in its account only", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore

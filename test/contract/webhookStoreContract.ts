@@ -12,7 +12,7 @@ import type { Stores } from "../stores/memoryStores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
 export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`WebhookStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "240 seconds" })(`WebhookStore on ${name}`, (it) => {
     it.effect("find and list return inserted webhooks of one account, newest first", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore

@@ -170,7 +170,7 @@ describe("/console", () => {
 })
 
 for (const runtime of RUNTIMES) {
-  describe(`/console on ${runtime}`, { timeout: 30_000 }, () => {
+  describe(`/console on ${runtime}`, () => {
     let running: Served | undefined
     beforeAll(async () => {
       running = await serveOn(runtime)

@@ -91,7 +91,7 @@ export function documented(
         const document = body as unknown as Document
         yield* Effect.promise(async () => test({ document, target }))
       }).pipe(Effect.provide(service)),
-    30_000
+    240_000
   )
 }
 

@@ -13,7 +13,7 @@ import { pathsContract } from "./paths.contract.ts"
 import { wireContract } from "./wire.contract.ts"
 
 export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>): void => {
-  describe(`HTTP on ${runtime}`, { timeout: 30_000 }, () => {
+  describe(`HTTP on ${runtime}`, () => {
     let running: Running | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")

@@ -30,7 +30,7 @@ for (const [store, stores] of storesOfDoors) {
   const client = store === "PGlite" ? pgliteClient : store === "Postgres" ? postgresClient : Layer.empty
   const service = Layer.merge(serviceOn(platforms(), stores, Option.some(ISSUER)), client)
   // Every test has its own accounts.
-  withLayer(service, { excludeTestServices: true, timeout: "120 seconds" })(`Idempotency-Key on ${store}`, (it) => {
+  withLayer(service, { excludeTestServices: true, timeout: "240 seconds" })(`Idempotency-Key on ${store}`, (it) => {
     it.scoped("runs a request once, and gives the first answer again", () =>
       Effect.gen(function* () {
         const as = yield* serve

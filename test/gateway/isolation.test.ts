@@ -43,7 +43,7 @@ describe("Every operation", () => {
         }
         assert.deepStrictEqual(yield* Effect.promise(() => everythingOf(ann)), before)
       }).pipe(Effect.provide(serviceOn(platforms(), memoryStores, Option.some(ISSUER)))),
-    120_000
+    240_000
   )
 
   it.scopedLive("counts in a backtest only the account's own rules as already matched", () =>

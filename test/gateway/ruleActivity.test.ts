@@ -9,7 +9,7 @@ import { localPlatforms } from "../platforms.ts"
 import { assertError, call, draft, type Json, type Target, xPost } from "./client.ts"
 import { serve, serviceOn } from "./inProcess.ts"
 
-withLayer(serviceOn(localPlatforms()), { excludeTestServices: true, timeout: "60 seconds" })(
+withLayer(serviceOn(localPlatforms()), { excludeTestServices: true, timeout: "240 seconds" })(
   "rules with their activity",
   (it) => {
     const test = (title: string, body: (ann: Target, bob: Target, reader: Target) => Promise<void>) =>

@@ -8,7 +8,7 @@ import { serve, serviceOn } from "./inProcess.ts"
 
 for (const [name, stores] of storesOfDoors) {
   const service = serviceOn(localPlatforms({ x: 2 }), stores)
-  withLayer(service, { excludeTestServices: true, timeout: "60 seconds" })(`changes of a rule on ${name}`, (it) => {
+  withLayer(service, { excludeTestServices: true, timeout: "240 seconds" })(`changes of a rule on ${name}`, (it) => {
     const test = (title: string, body: (ann: Target, bob: Target) => Promise<void>) =>
       it.scoped(title, () =>
         Effect.gen(function* () {

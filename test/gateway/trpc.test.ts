@@ -8,7 +8,7 @@ import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
 
 for (const runtime of RUNTIMES) {
-  describe(`tRPC on ${runtime}`, { timeout: 30_000 }, () => {
+  describe(`tRPC on ${runtime}`, () => {
     let running: Served | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")

@@ -10,7 +10,7 @@ import { exchange, requestText } from "./raw.ts"
 import { openStream } from "./sse.ts"
 
 for (const runtime of RUNTIMES) {
-  describe(`matches.watch on ${runtime}`, { timeout: 60_000 }, () => {
+  describe(`matches.watch on ${runtime}`, () => {
     let running: Served | undefined
     const target = (): Target => {
       if (running === undefined) throw new Error("The service is not running")

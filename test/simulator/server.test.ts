@@ -39,7 +39,7 @@ const readUntil = async (response: Response, pattern: RegExp): Promise<string> =
   return text
 }
 
-describe("the simulator's server", { timeout: 30_000 }, () => {
+describe("the simulator's server", () => {
   it.scopedLive("sends the headers of X's stream at once, then posts and keep-alives", () =>
     Effect.gen(function* () {
       const { url, control } = yield* started

@@ -6,7 +6,7 @@ import { serve } from "../../simulator/server.ts"
 import { eventually } from "../eventually.ts"
 import { postOf, RULES, STREAM, X } from "./stage.ts"
 
-describe("/control/x/truth", { timeout: 60_000 }, () => {
+describe("/control/x/truth", () => {
   it.scopedLive("names each post and rule that match, and what was delivered before, during and after a cut", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1, settings: { x: { dead_slot_seconds: 0 } } })

@@ -15,7 +15,7 @@ for (const [name, client] of [
   ["PGlite", pgliteClient],
   ["Postgres", postgresClient]
 ] as const) {
-  withLayer(Layer.provideMerge(sqlStores.layer, client), { excludeTestServices: true, timeout: "120 seconds" })(
+  withLayer(Layer.provideMerge(sqlStores.layer, client), { excludeTestServices: true, timeout: "240 seconds" })(
     `SqlClaimStore on ${name}`,
     (it) => {
       it.effect("begin takes over an attempt that was not renewed for six seconds, unless it has an answer", () =>

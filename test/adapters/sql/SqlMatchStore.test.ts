@@ -18,7 +18,7 @@ for (const [name, client] of [
   ["PGlite", pgliteClient],
   ["Postgres", postgresClient]
 ] as const) {
-  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "120 seconds" })(
+  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "240 seconds" })(
     `SqlMatchStore on ${name}`,
     (it) => {
       /** On Postgres, and in the long form on PGlite, which takes several seconds for the rows. */

@@ -71,7 +71,7 @@ describe("Ownership of several servers", () => {
         const owner = Option.getOrThrow(yield* Context.get(third, Servers).ownerOf("stream/x"))
         assert.isAbove(owner.epoch, 1)
       }),
-    60_000
+    240_000
   )
 
   it.scopedLive(
@@ -136,7 +136,7 @@ describe("Ownership of several servers", () => {
           }
         }).pipe(Effect.provide(context))
       }),
-    60_000
+    240_000
   )
 })
 
@@ -158,7 +158,7 @@ describe("The owner of some work", () => {
           assert.deepStrictEqual(yield* list, [])
         }).pipe(Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
       }),
-    60_000
+    240_000
   )
 })
 
@@ -216,7 +216,7 @@ describe("A newer migration", () => {
           assert.deepStrictEqual(yield* list, [])
         }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
       }),
-    60_000
+    240_000
   )
 
   it.scopedLive(
@@ -243,7 +243,7 @@ describe("A newer migration", () => {
           assert.deepStrictEqual(yield* sql`select * from owners`, [])
         }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
       }),
-    60_000
+    240_000
   )
 })
 
@@ -269,7 +269,7 @@ describe("ifOwner", () => {
           assert.isTrue(Option.isNone(yield* compared))
         }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
       }),
-    60_000
+    240_000
   )
 })
 
@@ -297,7 +297,7 @@ describe("Ownership.requests", () => {
           assert.strictEqual(seen.size, 20)
         }).pipe(Effect.provide(serverLayer(url, "only")))
       }),
-    60_000
+    240_000
   )
 })
 

@@ -16,7 +16,7 @@ for (const [name, client] of [
   ["PGlite", pgliteClient],
   ["Postgres", postgresClient]
 ] as const) {
-  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "120 seconds" })(
+  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "240 seconds" })(
     `matchCounts on ${name}`,
     (it) => {
       it.effect("the trigger keeps no counter without matches, whoever deletes them", () =>

@@ -7,7 +7,7 @@ import { untilTrue } from "../../eventually.ts"
 import { postOf } from "../../simulator/stage.ts"
 import { withX } from "./platform.ts"
 
-describe("over real sockets", { timeout: 60_000 }, () => {
+describe("over real sockets", () => {
   it.scopedLive("registers rules, delivers posts, survives a cut and closes the connection at the end", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1, settings: { x: { tier: "enterprise" } } })

@@ -249,7 +249,7 @@ function watched(title: string, test: (context: Context) => Promise<void>): void
           })
         )
       }).pipe(Effect.provide(service)),
-    60_000
+    240_000
   )
 }
 

@@ -317,7 +317,7 @@ describe("MCP events with the AI SDK", () => {
           assert.deepInclude(used, { subscriptions: 1, challenges: 4, webhooks: 0 })
         })
       }).pipe(Effect.provide(serviceOn(localPlatforms({}, { subscriptions: 2, challenges: 4 })))),
-    120_000
+    240_000
   )
 })
 
@@ -352,7 +352,7 @@ function subscribed(title: string, test: (context: Context) => Promise<void>): v
         const context = { ann, bob, client, answering, trim, rule_id: String(created.body["rule_id"]) }
         yield* Effect.promise(() => test(context))
       }).pipe(Effect.provide(service)),
-    60_000
+    240_000
   )
 }
 

@@ -20,7 +20,7 @@ export function served(title: string, test: (context: Context) => Promise<void>)
         const target = yield* (yield* serve)("ann")
         yield* Effect.promise(async () => test({ target, agent: await connect(transportOf(target)) }))
       }).pipe(Effect.provide(serviceOn(localPlatforms()))),
-    60_000
+    240_000
   )
 }
 

@@ -48,7 +48,7 @@ afterAll(() => {
 const reads: Array<string> = []
 
 for (const runtime of BOTH_RUNTIMES) {
-  describe(`sign-in on ${runtime}`, { timeout: 60_000 }, () => {
+  describe(`sign-in on ${runtime}`, () => {
     let running: Running
     let person: Target
 

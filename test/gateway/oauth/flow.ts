@@ -34,7 +34,7 @@ export const signInServer = (): ((title: string, test: (context: SignedIn) => Pr
   })
   afterAll(() => Effect.runPromise(Lifetime.close(lifetime, Exit.void)))
   return (title, test) =>
-    it(title, { timeout: 60_000 }, async () => {
+    it(title, async () => {
       const [ann, bob] = [`ann ${++accounts}`, `bob ${accounts}`]
       await test({ ann: await as(ann), bob: await as(bob), reader: await as(ann, "read") })
     })
