@@ -42,8 +42,9 @@ export const canListen = (url: Redacted.Redacted, sql: SqlClient): Effect.Effect
     Stream.drop(1),
     Stream.runHead
   )
+  // A busy server takes seconds.
   return Effect.timeoutTo(Effect.disconnect(heard), {
-    duration: "5 seconds",
+    duration: "15 seconds",
     onSuccess: Option.isSome,
     onTimeout: () => false
   })
