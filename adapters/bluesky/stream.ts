@@ -195,7 +195,9 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           signals.push(...withdrawn.signals)
           withdrawn = undefined
         }
-        if (lastFrameAt !== undefined && isNew && receivedAt - lastAliveAt >= ALIVE_MILLIS) {
+        // With matches, as their cursor is stored.
+        const isDue = matched.length > 0 || receivedAt - lastAliveAt >= ALIVE_MILLIS
+        if (lastFrameAt !== undefined && isNew && isDue) {
           lastAliveAt = receivedAt
           isNew = false
           const cursor = position.cursor(withdrawn?.first)
