@@ -1,8 +1,9 @@
 /** The files in deploy/ for Prometheus and Grafana: they are valid, and name only metrics that exist. */
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import * as Metrics from "../core/telemetry/Metrics.ts"
@@ -63,14 +64,14 @@ describe("deploy", () => {
     }
   })
 
-  it("alerts.yml passes the checks and tests of promtool", ({ skip }) => {
-    if (isMissing("deploy/alerts.yml")) return skip()
-    promtool("check", "deploy/alerts.yml")
-    promtool("test", "deploy/alerts.test.yml")
+  it("alerts.yml passes the checks and tests of promtool", async ({ skip }) => {
+    if (await isMissing("deploy/alerts.yml")) return skip()
+    await promtool("check", "rules", "deploy/alerts.yml")
+    await promtool("test", "rules", "deploy/alerts.test.yml")
   })
 
-  it("grafana.json has valid queries", ({ skip }) => {
-    if (isMissing("deploy/grafana.json")) return skip()
+  it("grafana.json has valid queries", async ({ skip }) => {
+    if (await isMissing("deploy/grafana.json")) return skip()
     const { panels } = JSON.parse(read("grafana.json")) as Dashboard
     const rules = panels
       .flatMap(({ targets = [] }) => targets)
@@ -80,7 +81,7 @@ describe("deploy", () => {
       const file = join(folder, "queries.yml")
       // JSON is YAML.
       writeFileSync(file, JSON.stringify({ groups: [{ name: "grafana", rules }] }))
-      promtool("check", file)
+      await promtool("check", "rules", file)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -101,14 +102,17 @@ interface Dashboard {
   }>
 }
 
-const isMissing = (file: string): boolean => {
-  const isMissing = spawnSync("promtool", ["--version"]).error !== undefined
+const isMissing = async (file: string): Promise<boolean> => {
+  const isMissing = await promtool("--version").then(
+    () => false,
+    ({ code }) => code === "ENOENT"
+  )
   if (isMissing) console.log(`Skipped tests of ${file}: promtool is missing (apt-get install prometheus)`)
   return isMissing
 }
 
-const promtool = (what: "check" | "test", file: string) =>
-  execFileSync("promtool", [what, "rules", file], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] })
+/** Its tests compute for seconds. A process that waited without turns could not answer the test runner. */
+const promtool = (...args: ReadonlyArray<string>) => promisify(execFile)("promtool", args, { cwd: ROOT })
 
 const namesIn = (text: string): ReadonlyArray<string> => [...new Set(text.match(/\bearshot_\w+/g))]
 
