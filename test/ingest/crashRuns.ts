@@ -105,7 +105,7 @@ export const crashRun = ({
         const unrecovered = gaps.filter((gap) => gap.platform === "x" && !gap.isRecovered)
         return !downs.some((down) => {
           const gap = unrecovered.find(({ from, to }) => from <= down.at && to >= down.at)
-          const from = gap === undefined ? down.at : Math.max(gap.from, down.at - LEDGER_MILLIS)
+          const from = gap === undefined ? down.at : Math.max(gap.from, down.at - UNSTORED_MILLIS)
           return at >= from - IN_FLIGHT_MILLIS && at <= publisher.xOpenAfter(down.at)
         })
       })
@@ -149,6 +149,9 @@ const IN_FLIGHT_MILLIS = 1_000
 
 /** Without events the ledger advances every 5 seconds. */
 const LEDGER_MILLIS = 6_000
+
+/** What the program has received and not stored when it is killed: on a busy machine its start takes that long. */
+const UNSTORED_MILLIS = 20_000
 
 /** A gap on X begins earlier by the delay of posts, which is not known yet. */
 const EARLIER_MILLIS = { x: 10_000, firehose: 0 }
