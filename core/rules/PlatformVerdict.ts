@@ -39,7 +39,7 @@ export const describeVerdict = (
   { accepted, reason = "no reason given", asked, judged_by, address }: PlatformVerdict
 ): string => {
   const verdict = accepted ? "accepts the filter" : `refuses the filter: ${reason}`
-  if (!asked) return `${platform} was not asked, because this server does not call it; Earshot's own check ${verdict}`
+  if (!asked) return `${platform} was not asked: only Earshot judges its filters on this server. Its check ${verdict}`
   const service = address === undefined ? platform : `${address}, which is set in place of ${platform},`
   return judged_by === "earshot"
     ? `${service} was asked and gave no verdict; Earshot's own check ${verdict}`

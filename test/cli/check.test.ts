@@ -107,7 +107,7 @@ describe("a check on a platform in process", { timeout: START_MILLIS * 2 }, () =
       )
       const { platform_verdict } = yield* checked(service, "storm")
       assert.deepStrictEqual(platform_verdict, { accepted: true, asked: false, judged_by: "earshot" })
-      const said = "x was not asked, because this server does not call it; Earshot's own check accepts the filter"
+      const said = "x was not asked: only Earshot judges its filters on this server. Its check accepts the filter"
       assert.include((yield* earshot(service, "--ask-platforms", "storm")).stdout, `\n${said}`)
       const tool = yield* callTool(service, { overrides: { x: "storm" }, ask_platforms: true })
       assert.include(tool.text, `\n- ${said}`)
