@@ -41,7 +41,7 @@ const openSource = (dataDir: string) =>
 const forCopy = (error: StoreCannotOpen) => {
   const { location, reason, cause } = error
   if (cause instanceof FolderInUse) {
-    const remedy = "The store can only be copied while nothing uses it: stop the server, then run the command again"
+    const remedy = "Stop the server, then run the command again: a store can only be copied while nothing else uses it"
     return new StoreCannotOpen({ location, reason, remedy, cause })
   }
   const remedy = "Set EARSHOT_DATA_DIR to the folder of the store to copy"

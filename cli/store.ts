@@ -92,7 +92,8 @@ const copy = <E>(
         Effect.gen(function* () {
           const isNew = current?.phase !== progress.phase
           current = { ...progress, since: isNew ? yield* Clock.currentTimeMillis : (current?.since ?? start) }
-          if (isNew) yield* bar.print(progress.phase === "verifying" ? "Comparing the copy" : beginnings[progress.begun])
+          if (isNew)
+            yield* bar.print(progress.phase === "verifying" ? "Comparing the copy" : beginnings[progress.begun])
         })
       return yield* copyTo({ to, report })
     }).pipe(

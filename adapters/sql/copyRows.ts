@@ -39,7 +39,10 @@ export const copyRows = (options: {
     if (block > 0) yield* report({ rows: 0, bytes: (block / leaf.blocks) * leaf.bytes })
     while (block < leaf.blocks) {
       const end = Math.min(block + READ_BLOCKS, leaf.blocks)
-      const rows = yield* asPlainText(source, sizesIn(source, { table, leaf, from: stored ?? START, end: placeOf(end) }))
+      const rows = yield* asPlainText(
+        source,
+        sizesIn(source, { table, leaf, from: stored ?? START, end: placeOf(end) })
+      )
       for (const batch of batchesOf(rows)) {
         const [values = {}] = yield* asPlainText(source, valuesIn(source, { table, leaf, ...batch }))
         const parameters = [leaf.name, batch.next, stored, ...table.columns.map((_, index) => values[`c${index}`])]

@@ -12,8 +12,9 @@ import { SEEDED } from "./migrations.ts"
 import { driverDefectsAsErrors } from "./statements.ts"
 import { type ForeignKey, foreignKeysIn, quoted, type Table, tablesIn } from "./tables.ts"
 
-/** The store that is copied, and its last transaction: places in it are valid as long as there is no later one. */
+/** What is copied: places in it are valid as long as it has no later transaction. */
 export interface Version {
+  /** Its oldest account. Only stores that know a real platform have an id. */
   readonly store: string
   readonly transaction: string
 }
@@ -30,14 +31,47 @@ interface Target {
 }
 
 export const versionOf = (source: SqlClient): Effect.Effect<Version, SqlError> =>
-  Effect.flatMap(
-    source<Version>`select id::text as store, pg_snapshot_xmax(pg_current_snapshot())::text as transaction
-      from deployment`,
-    ([found]) => (found === undefined ? Effect.dieMessage("The store has no deployment") : Effect.succeed(found))
+  Effect.map(
+    source<Version>`select coalesce((select id from accounts order by id limit 1)::text, ${NO_ACCOUNT}) as store,
+      pg_snapshot_xmax(pg_current_snapshot())::text as transaction`,
+    ([found]) => found ?? { store: NO_ACCOUNT, transaction: "" }
   )
 
 /** Fails if the target is in use. Changes nothing. */
-export const checkUsable = ({ target, location, tables, version }: Target) =>
+export const checkUsable = (options: Target): Effect.Effect<void, CannotCopyStore> =>
+  refusing(options.location, check(options))
+
+/** Marks the target and empties its tables, unless a copy is to be resumed. Takes effect as a whole, or not at all. */
+export const begin = (options: Target): Effect.Effect<Begun, CannotCopyStore> =>
+  refusing(options.location, options.target.withTransaction(beginning(options)))
+
+/** Where the copy of each table or partition has got to. */
+export const placesIn = (target: SqlClient): Effect.Effect<Readonly<Record<string, string>>, SqlError> =>
+  Effect.map(readMark(target), (mark) => mark?.places ?? {})
+
+/** Makes the tables like those of other stores, and removes the mark. */
+export const complete = ({ target, tables }: Pick<Target, "target" | "tables">) =>
+  Effect.gen(function* () {
+    // Keys of many rows take long to check.
+    yield* target`set local statement_timeout = 0`
+    const mark = yield* readMark(target, "for update")
+    for (const { table, name, definition } of mark?.foreign_keys ?? []) {
+      yield* target.unsafe(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`)
+    }
+    yield* setTriggers(target, tables, "enable")
+    yield* target`drop table ${target(MARK)}`
+  }).pipe(target.withTransaction)
+
+// ---- helpers ----
+
+const NO_ACCOUNT = "00000000-0000-0000-0000-000000000000"
+
+interface Mark extends Version {
+  readonly places: Readonly<Record<string, string>>
+  readonly foreign_keys: ReadonlyArray<ForeignKey>
+}
+
+const check = ({ target, location, tables, version }: Target) =>
   Effect.gen(function* () {
     const refused = (reason: string, remedy: string) =>
       new CannotCopyStore({ location, reason, remedy: `Nothing was changed. ${remedy}` })
@@ -67,72 +101,48 @@ export const checkUsable = ({ target, location, tables, version }: Target) =>
     )
   })
 
-/** Marks the target and empties its tables, unless a copy is to be resumed. Takes effect as a whole, or not at all. */
-export const begin = (options: Target): Effect.Effect<Begun, CannotCopyStore> =>
+const refusing = <A>(location: string, effect: Effect.Effect<A, CannotCopyStore | SqlError>) =>
+  driverDefectsAsErrors(effect).pipe(
+    Effect.catchTag("SqlError", ({ cause }) => {
+      const reason = `it cannot be prepared: ${cause instanceof Error ? cause.message : String(cause)}`
+      const remedy = "Nothing was copied. Check that the user owns the database and its tables"
+      return new CannotCopyStore({ location, reason, remedy })
+    })
+  )
+
+const beginning = (options: Target) =>
   Effect.gen(function* () {
     const { target, tables, version } = options
     yield* target`set local lock_timeout = '10s'`
     yield* target`select pg_advisory_xact_lock(${LOCK})`
-    const all = tables.map(({ name }) => quoted(name)).join(", ")
     yield* checkSameTables(options)
+    const all = tables.map(({ name }) => quoted(name)).join(", ")
+    const empty = target.unsafe(`truncate ${all}`)
 
     if (yield* isMarked(target)) {
       const mark = yield* readMark(target, "for update")
-      yield* checkUsable(options)
+      yield* check(options)
       if (mark?.transaction === version.transaction) return "resumed"
-      yield* target.unsafe(`truncate ${all}`)
+      yield* empty
       yield* target`update ${target(MARK)} set transaction = ${version.transaction}, places = '{}'`
       return "restarted"
     }
 
     yield* target.unsafe(`lock table ${all} in access exclusive mode`)
-    yield* checkUsable(options)
+    yield* check(options)
     const keys = yield* foreignKeysIn(target)
     for (const { table, name } of keys) {
       yield* target`alter table ${target(table)} drop constraint ${target(name)}`
     }
     yield* setTriggers(target, tables, "disable")
-    yield* target.unsafe(`truncate ${all}`)
+    yield* empty
     yield* target`create table ${target(MARK)} (
       store uuid not null, transaction text not null, places jsonb not null default '{}', foreign_keys jsonb not null
     )`
     yield* target`insert into ${target(MARK)} (store, transaction, foreign_keys)
       values (${version.store}, ${version.transaction}, ${JSON.stringify(keys)}::jsonb)`
     return "new"
-  }).pipe(
-    options.target.withTransaction,
-    driverDefectsAsErrors,
-    Effect.catchTag("SqlError", ({ cause }) => {
-      const reason = `it cannot be prepared: ${cause instanceof Error ? cause.message : String(cause)}`
-      return new CannotCopyStore({
-        location: options.location,
-        reason,
-        remedy: "Nothing was copied. Connect as the owner of the database and its tables"
-      })
-    })
-  )
-
-/** Where the copy of each table or partition has got to. */
-export const placesIn = (target: SqlClient): Effect.Effect<Readonly<Record<string, string>>, SqlError> =>
-  Effect.map(readMark(target), (mark) => mark?.places ?? {})
-
-/** Makes the tables like those of other stores, and removes the mark. */
-export const complete = ({ target, tables }: Pick<Target, "target" | "tables">) =>
-  Effect.gen(function* () {
-    const mark = yield* readMark(target, "for update")
-    for (const { table, name, definition } of mark?.foreign_keys ?? []) {
-      yield* target.unsafe(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`)
-    }
-    yield* setTriggers(target, tables, "enable")
-    yield* target`drop table ${target(MARK)}`
-  }).pipe(target.withTransaction)
-
-// ---- helpers ----
-
-interface Mark extends Version {
-  readonly places: Readonly<Record<string, string>>
-  readonly foreign_keys: ReadonlyArray<ForeignKey>
-}
+  })
 
 const readMark = (target: SqlClient, lock: "" | "for update" = "") =>
   Effect.map(

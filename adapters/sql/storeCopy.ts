@@ -38,9 +38,7 @@ export interface Copied {
   readonly tables: ReadonlyArray<{ readonly name: string; readonly rows: number; readonly digest: string }>
 }
 
-export const copyStore = (
-  options: Options
-): Effect.Effect<Copied, CannotCopyStore | CopyStopped | StoreCannotOpen> =>
+export const copyStore = (options: Options): Effect.Effect<Copied, CannotCopyStore | CopyStopped | StoreCannotOpen> =>
   driverDefectsAsErrors(copy(options)).pipe(
     Effect.catchTag("SqlError", ({ cause }) => new CopyStopped({ location: options.location, cause }))
   )
