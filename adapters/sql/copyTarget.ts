@@ -130,7 +130,8 @@ const beginning = (options: Target) =>
 
     yield* target.unsafe(`lock table ${all} in access exclusive mode`)
     yield* check(options)
-    const keys = yield* foreignKeysIn(target)
+    const names = new Set(tables.map(({ name }) => name))
+    const keys = (yield* foreignKeysIn(target)).filter(({ table }) => names.has(table))
     for (const { table, name } of keys) {
       yield* target`alter table ${target(table)} drop constraint ${target(name)}`
     }

@@ -61,7 +61,7 @@ const copy = ({ source, target, location, report }: Options) =>
       return ({ rows, bytes }: Step) => {
         done.rows += rows
         done.bytes += bytes
-        return report({ phase, begun, rows: done.rows, doneBytes: done.bytes, totalBytes })
+        return report({ phase, begun, rows: done.rows, doneBytes: Math.round(done.bytes), totalBytes })
       }
     }
 

@@ -33,7 +33,8 @@ export const tablesIn = (sql: SqlClient): Effect.Effect<ReadonlyArray<Table>, Sq
   sql<Table>`select c.relname as name,
       (select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum)
         from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
-      (select coalesce(json_agg(json_build_object('name', relname, 'bytes', pg_table_size(oid),
+      (select coalesce(json_agg(json_build_object('name', relname,
+          'bytes', case when pg_relation_size(oid) = 0 then 0 else pg_table_size(oid) end,
           'blocks', pg_relation_size(oid) / current_setting('block_size')::int) order by relname), '[]')
         from pg_class where relkind = 'r' and (oid = c.oid or oid in (select relid from pg_partition_tree(c.oid)))
       ) as leaves,
