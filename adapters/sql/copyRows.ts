@@ -68,7 +68,7 @@ export const digestOf = (sql: SqlClient, table: Table, report: Report) =>
           sql,
           sql.unsafe<{ readonly rows: number; readonly sum: string }>(
             `select count(*)::float8 as rows,
-              coalesce(sum(('x' || left(md5(${rowText(table)}), 16))::bit(64)::bigint), 0)::text as sum
+              coalesce(sum(('X' || left(md5(${rowText(table)}), 16))::bit(64)::bigint), 0)::text as sum
               from ${quoted(name)} where ${WITHIN}`,
             [placeOf(block), placeOf(end)]
           )

@@ -15,7 +15,7 @@ import { emptyDatabase, pgliteClient, temporaryDatabase } from "../../stores.ts"
 const ID = "01990000-0000-7000-8000-000000000001"
 
 /** One row of each table has these. */
-const valueOf: Readonly<Record<string, string>> = {
+const sampleOf: Readonly<Record<string, string>> = {
   uuid: ID,
   text: String.raw`{NULL,"a\b",'c'} NULL \u0000 \ud800`.concat("\n\r\t\u0001\u007f\ufeff\u2028 ünïcödé 🚀 \u{10ffff}"),
   "character varying(50)": "",
@@ -54,7 +54,7 @@ const fillSource = Effect.gen(function* () {
       where attrelid = ${name}::regclass and pg_get_serial_sequence(${name}, attname) is not null`
     const given = columns.filter((column) => !numbered.some((one) => one.name === column.name))
     const values = given.map(({ name: column, type }) => {
-      const value = checked[column] ?? valueOf[type]
+      const value = checked[column] ?? sampleOf[type]
       if (value === undefined) throw new Error(`Add a value of the type ${type}, of ${name}.${column}`)
       return value
     })
