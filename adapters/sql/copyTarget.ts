@@ -97,7 +97,7 @@ const check = ({ target, location, tables, version }: Target) =>
     const others = full.length > 3 ? ` and ${full.length - 3} more` : ""
     return yield* refused(
       `it is not empty: there are rows in ${full.slice(0, 3).join(", ")}${others}`,
-      `If a copy of this store was completed there, start the server on it. Otherwise ${LOWER_EMPTY}`
+      `If a copy of this store was completed there, start the server on it. Otherwise use an empty one (create database …)`
     )
   })
 
@@ -169,5 +169,4 @@ const setTriggers = (target: SqlClient, tables: ReadonlyArray<Table>, action: "e
     ({ name }) => target.unsafe(`alter table ${quoted(name)} ${action} trigger user`)
   )
 
-const LOWER_EMPTY = "copy to an empty database (create database …)"
-const EMPTY_DATABASE = "Copy to an empty database (create database …)"
+const EMPTY_DATABASE = "Use an empty database (create database …)"

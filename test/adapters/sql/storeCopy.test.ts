@@ -235,7 +235,7 @@ describe("copyStore", () => {
         yield* Effect.exit(copyTo(sql, () => Effect.interrupt))
         yield* sql`update earshot_copy set store = gen_random_uuid()`
         const { message } = yield* Effect.flip(copyTo(sql))
-        assert.match(message, /it has an incomplete copy of another store\. Nothing was changed\. Copy to an empty/)
+        assert.match(message, /it has an incomplete copy of another store\. Nothing was changed\. Use an empty/)
       })
     )
 
