@@ -74,6 +74,10 @@ const actions: Omit<Parameters<typeof earshot<unknown>>[0], "languages"> = {
   servers: {
     withServers: (effect) => Effect.flatMap(ownStore, ({ withServers }) => withServers(effect))
   },
+  store: {
+    copy: (options) => Effect.promise(() => import("./storeCopy.ts")).pipe(Effect.flatMap(({ copy }) => copy(options))),
+    screen: CliTerminal.screen
+  },
   deadLetters: {
     withDeadLetters: (effect) => Effect.flatMap(ownStore, ({ withDeadLetters }) => withDeadLetters(effect))
   },

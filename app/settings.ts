@@ -288,7 +288,7 @@ const table = {
     databaseUrl: optional({
       name: "DATABASE_URL",
       description: "URL of a Postgres database; without it the embedded store is used",
-      parse: databaseUrl
+      parse: parseDatabaseUrl
     }),
     dataDir: setting({
       name: "EARSHOT_DATA_DIR",
@@ -542,7 +542,7 @@ function origin(text: string): Either.Either<string, string> {
     : Either.left("Expected an address without a path, like https://earshot.example.com")
 }
 
-function databaseUrl(text: string): Either.Either<Redacted.Redacted, string> {
+export function parseDatabaseUrl(text: string): Either.Either<Redacted.Redacted, string> {
   return /^postgres(ql)?:\/\//.test(text)
     ? Either.right(Redacted.make(text))
     : Either.left("Expected a URL like postgres://user:password@host:port/database, special characters as %xx")

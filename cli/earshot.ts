@@ -19,6 +19,7 @@ import { run } from "./run.ts"
 import { type ServersActions, serversCommand } from "./servers.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { type CheckActions, checkCommand, syntaxCommand } from "./syntax.ts"
+import { type StoreActions, storeCommand } from "./store.ts"
 import type { PlatformsOff } from "./usage.ts"
 import { webhooksCommand } from "./webhooks.ts"
 
@@ -38,6 +39,7 @@ export interface Actions<E> {
   readonly simulate: SimulateActions<E>
   readonly deadLetters: DeadLettersActions<E>
   readonly servers: ServersActions<E>
+  readonly store: StoreActions<E>
 }
 
 /** An environment variable, for the help. */
@@ -71,6 +73,7 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     syntaxCommand(actions.languages),
     platformsCommand(actions.platforms),
     serversCommand(actions.servers),
+    storeCommand(actions.store),
     keysCommand(actions.keys),
     grantsCommand(actions.webhooks),
     accountCommand(actions.webhooks),

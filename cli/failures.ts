@@ -48,6 +48,7 @@ const codes: Readonly<Record<string, string>> = {
   StoreCannotOpen: "unavailable",
   StoreUnavailable: "unavailable",
   CannotListen: "unavailable",
+  CopyStopped: "unavailable",
   StoreInUse: "unavailable",
   NoServer: "unavailable",
   KeyNotFound: "not_found",

@@ -6,6 +6,8 @@ export interface Progress {
   readonly doneBytes: number
   readonly totalBytes: Option.Option<number>
   readonly events: number
+  /** If something else is counted than events: `row`. */
+  readonly counted?: string
   /** Undefined if they are not counted. */
   readonly matches: number | undefined
   readonly seconds: number
@@ -81,9 +83,9 @@ const shareDone = ({ doneBytes, totalBytes }: Progress): Option.Option<number> =
 
 /** ` 50%  12,345 events  3,086/s  87 matches  4.0 s left` */
 const figuresOf = (progress: Progress): string => {
-  const { events, matches, seconds } = progress
+  const { events, counted = "event", matches, seconds } = progress
   const counters = [
-    plural(events, "event"),
+    plural(events, counted),
     `${count(Math.round(seconds > 0 ? events / seconds : 0))}/s`,
     ...(matches === undefined ? [] : [plural(matches, "match", "matches")])
   ]

@@ -3,6 +3,7 @@ import * as Migrator from "@effect/sql/Migrator"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Option } from "effect"
+import { checkNotMarked } from "./copyMark.ts"
 import { isLive } from "./liveServers.ts"
 import { isAdditive, migrations } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
@@ -13,6 +14,11 @@ export interface Migrations {
   readonly all: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient>>>
   readonly isAdditive: Readonly<Record<string, boolean>>
 }
+
+export const TABLE = "earshot_migrations"
+
+/** Key of the advisory lock: an arbitrary number that other applications are unlikely to use. */
+export const LOCK = 7_264_120_001
 
 /**
  * Runs the missing migrations. Idempotent and safe for concurrent processes: without the advisory lock the migrator
@@ -29,7 +35,7 @@ export const migrateAt = (
     Effect.mapError((error) => (error._tag === "StoreCannotOpen" ? error : migrationFailed(location, error)))
   )
 
-/** Fails if a newer version has changed the schema since this server started. */
+/** Fails if, since this server started, a newer version has changed the schema, or a copy to this database was begun. */
 export const checkSchema = (location: string): Effect.Effect<void, StoreCannotOpen | SqlError, SqlClient> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
@@ -37,14 +43,10 @@ export const checkSchema = (location: string): Effect.Effect<void, StoreCannotOp
       select 1 from ${sql(TABLE)} where migration_id > ${newestOf(migrations)} and not additive
     ) as "isNewer"`
     if (found?.isNewer === true) return yield* schemaIsNewer(location)
+    yield* checkNotMarked(location)
   })
 
 // ---- helpers ----
-
-const TABLE = "earshot_migrations"
-
-/** Key of the advisory lock: an arbitrary number that other applications are unlikely to use. */
-const LOCK = 7_264_120_001
 
 const idOf = (name: string): number => Number.parseInt(name, 10)
 

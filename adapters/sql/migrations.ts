@@ -771,5 +771,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0029_feeds": true
 }
 
+/** The tables in which migrations insert rows. A store is empty if the others are. */
+export const SEEDED: ReadonlySet<string> = new Set(["deployment", "retention", "match_order", "feed_list"])
+
 /** From versions that did not share a store with other servers. */
 type BeforeServers = `000${string}` | `001${0 | 1 | 2 | 3 | 4}_${string}`

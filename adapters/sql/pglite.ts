@@ -29,6 +29,8 @@ export interface Options {
   readonly image?: Effect.Effect<Uint8Array>
   /** In bytes: with less than this free on the disk, the largest accounts may not send events. */
   readonly diskFloor?: Option.Option<number>
+  /** Nothing is written once the schema is up to date, not even by maintenance. */
+  readonly isReadOnly?: boolean
 }
 
 /** Opened, locked against other processes, and migrated to the newest schema. */
@@ -83,7 +85,11 @@ const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen
         Effect.mapError(({ cause }) => cannotRead(folder, cause))
       )
       yield* Effect.provideService(migrateAt(folder), SqlClient, client)
-      yield* Effect.forkScoped(maintain(client))
+      if (options.isReadOnly === true) {
+        yield* Effect.orDie(client`set default_transaction_read_only = on`)
+      } else {
+        yield* Effect.forkScoped(maintain(client))
+      }
       const watched = EmbeddedDisk.watched(folder, options.diskFloor ?? Option.none())
       const disk = yield* Effect.provideService(watched, SqlClient, client)
       return Context.make(SqlClient, client).pipe(Context.add(Disk, disk))

@@ -7,6 +7,7 @@ import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import pg from "pg"
 import type { Disk } from "../../core/disk/Disk.ts"
 import { Announcements, canListen } from "./Announcements.ts"
+import { checkNotMarked } from "./copyMark.ts"
 import * as ServerDisk from "./disk.ts"
 import { FairPool } from "./FairPool.ts"
 import { migrateAt } from "./migrate.ts"
@@ -20,13 +21,15 @@ export interface Options {
   readonly isServer?: boolean
   /** How long to wait for a server that is down or starts. 0, the default: fail at once. */
   readonly waitSeconds?: number
+  /** Only connects: the database may have an incomplete copy of a store, and `copyStore` migrates it. */
+  readonly isCopyTarget?: boolean
 }
 
 const MAX_CONNECTIONS = 10
 const CONNECT_TIMEOUT_MILLIS = 5_000
 const IDLE_TIMEOUT_MILLIS = 5_000
 
-/** Connected, and migrated to the newest schema. */
+/** Connected, and migrated to the newest schema, unless it is the target of a copy. */
 export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements | Disk, StoreCannotOpen> =>
   Layer.mergeAll(client(options), Announcements.layerListening(options.url), ServerDisk.unseen)
 
@@ -74,8 +77,13 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       const client = yield* PgClient.fromPool({
         acquire: Effect.tap(pool, (pool) => waitFor(location, ping(pool), options.waitSeconds ?? 0))
       }).pipe(Effect.mapError(({ cause }) => cannotConnect(location, cause)))
+      if (options.isCopyTarget === true) return client
       if (options.isServer === true) yield* checkListening(location, options.url, client)
-      yield* Effect.provideService(migrateAt(location), SqlClient, client)
+      yield* checkNotMarked(location).pipe(
+        Effect.catchTag("SqlError", ({ cause }) => cannotConnect(location, cause)),
+        Effect.zipRight(migrateAt(location)),
+        Effect.provideService(SqlClient, client)
+      )
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
