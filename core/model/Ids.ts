@@ -75,10 +75,10 @@ export const kindOf = (id: string): string | undefined => {
 
 /** `rule_01…` for a UUID in lower-case hexadecimal. Preserves the order of UUIDs. */
 export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P] => {
-  let out = `${prefix}_`
   // 26 groups of 5 bits hold 128 bits and two leading zeros.
   let bits = 2
   let buffer = 0
+  let at = 0
   for (let i = 0; i < uuid.length; i++) {
     const nibble = hexValue(uuid.charCodeAt(i))
     if (nibble < 0) continue
@@ -86,12 +86,12 @@ export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P]
     bits += 4
     if (bits >= 5) {
       bits -= 5
-      out += ALPHABET[(buffer >> bits) & 31]
+      codes[at++] = ALPHABET.charCodeAt((buffer >> bits) & 31)
       buffer &= (1 << bits) - 1
     }
   }
   // Valid by construction; the schema's check would cost more than the encoding.
-  return out as IdOf[P]
+  return `${prefix}_${String.fromCharCode(...codes)}` as IdOf[P]
 }
 
 /** Expects a valid id. */
@@ -151,6 +151,9 @@ const kinds: ReadonlyMap<string, string> = new Map(Object.entries(kindByPrefix))
 
 /** Crockford's base32: sorts in ASCII order and omits letters that look like digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** Of the id that is being encoded: adding letter by letter makes garbage for each. */
+const codes = new Uint8Array(26)
 
 /** Indexed by character code. */
 const base32Values = new Uint8Array(128)
