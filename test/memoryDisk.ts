@@ -8,7 +8,7 @@ export const useMemoryDisk = (): void => {
   if (process.env["TMPDIR"] !== undefined || !hasMemoryDisk()) return
   for (const name of readdirSync(MEMORY)) {
     const [, pid] = OURS.exec(name) ?? []
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(`${MEMORY}/${name}`)
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeLeft(`${MEMORY}/${name}`)
   }
   const folder = mkdtempSync(`${MEMORY}/earshot-tests-${process.pid}-`)
   // Postgres and some tests have another user.
@@ -49,6 +49,15 @@ const hasMemoryDisk = (): boolean => {
     .split("\n")
     .filter((line) => line.includes(` ${MEMORY} `))
   return bavail * bsize >= MIN_BYTES && !/\bnoexec\b/.test(mount)
+}
+
+/** A run that was killed may have left a disk mounted in it. */
+const removeLeft = (folder: string): void => {
+  try {
+    remove(folder)
+  } catch (cause) {
+    console.warn(`Cannot remove ${folder}, which an earlier test run has left: ${cause}`)
+  }
 }
 
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
